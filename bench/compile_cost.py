@@ -213,7 +213,7 @@ def cost(options, inputs):
     """Types, MB of C++ without the CRDs, seconds to generate, CPU seconds and peak MB to compile."""
     with tempfile.TemporaryDirectory() as out:
         begin = time.monotonic()
-        run([options.kgen, "generate", "--no-warn", "enum-clash", "--no-warn", "crd-structural", "--out", out,
+        run([options.kgen, "generate", "--no-warn", "crd-structural", "--out", out,
              "--namespace", "cost", *inputs])
         generated = time.monotonic() - begin
         size = structs = 0

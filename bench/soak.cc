@@ -21,6 +21,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -169,6 +170,7 @@ class Soak {
   Soak(const Soak&) = delete;
   Soak& operator=(const Soak&) = delete;
   ~Soak() {
+    stuck_ = false;
     if (csv_ != nullptr) std::fclose(csv_);
   }
 
@@ -183,6 +185,8 @@ class Soak {
   SharedInformer<Pod> Pods() const { return factory_->Core().V1().Pods().Informer(); }
 
   Result<void> Sync();
+  void AddStuckHandler(const std::string& limit);
+  void PrintStuckHandler();
   std::string Standing() const;
   Result<void> WaitForVersion(const std::string& version);
   Result<void> Updates(std::size_t count, double rate);
@@ -197,6 +201,8 @@ class Soak {
   Received received_;
   std::unique_ptr<k8s::SharedInformerFactory> factory_;
   Registration registration_;
+  std::atomic<bool> stuck_{false};
+  Registration stuck_handler_;
   std::size_t updates_ = 0;
   std::size_t relists_ = 0;
   double cpu_ = 0;           // at the last line
@@ -224,6 +230,28 @@ Result<void> Soak::Sync() {
   received_.latencies.clear();
   Row(0, 0, 0);
   return {};
+}
+
+// A second handler whose first call does not return before the end. `limit`: HandlerOptions::backlog_bytes, "default"
+// or "none".
+void Soak::AddStuckHandler(const std::string& limit) {
+  stuck_ = true;
+  HandlerOptions options{.name = "stuck"};
+  if (limit != "default") options.backlog_bytes = limit == "none" ? std::nullopt : std::optional(std::stoul(limit));
+  const auto wait = [this] {
+    while (stuck_.load()) std::this_thread::sleep_for(10ms);
+  };
+  stuck_handler_ = Pods().AddEventHandler(
+      {.on_add = [wait](const Added<Pod>&) { wait(); }, .on_update = [wait](const Updated<Pod>&) { wait(); }},
+      std::move(options));
+}
+
+void Soak::PrintStuckHandler() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  std::printf("the stuck handler: %zu events wait; peak RSS %.1f MB\n", stuck_handler_.Backlog(),
+              static_cast<double>(usage.ru_maxrss) * 1024 / kMegabyte);
+  stuck_ = false;
 }
 
 std::string Soak::Standing() const {
@@ -305,6 +333,8 @@ Result<void> Soak::Run(const Options& options) {
   received_.latencies.reserve(std::max(pods_, kFastPiece) + 1);
   if (Result<void> synced = Sync(); !synced) return synced;
   const double synced = MeasureMemory().resident;
+  const auto stuck = options.given.find("stuck");
+  if (stuck != options.given.end()) AddStuckHandler(stuck->second);
   const std::size_t all = options.Number("updates", 2'000'000);
   const std::size_t timed = std::min(options.Number("timed", 300'000), all);
   timed_.reserve(timed);
@@ -318,6 +348,7 @@ Result<void> Soak::Run(const Options& options) {
     if (Result<void> done = Relist(); !done) return done;
   }
   Summary(synced, updated);
+  if (stuck != options.given.end()) PrintStuckHandler();
   return {};
 }
 
@@ -328,7 +359,9 @@ int SoakMain(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos) {
-      std::fprintf(stderr, "usage: bench soak [pods=N] [updates=N] [timed=N] [relists=N] [csv=FILE]\n");
+      std::fprintf(
+          stderr,
+          "usage: bench soak [pods=N] [updates=N] [timed=N] [relists=N] [csv=FILE] [stuck=default|none|BYTES]\n");
       return 2;
     }
     options.given[argument.substr(0, equals)] = argument.substr(equals + 1);

@@ -84,6 +84,7 @@ void Diagnostics::Add(Severity severity, std::string_view id, Origin origin, std
     if (promoted_.contains(id)) severity = Severity::kError;
   }
   if (severity == Severity::kError) ++error_count_;
+  if (severity == Severity::kError && hint.empty()) hint = WayOut(id);
   if (severity == Severity::kWarning) ++warning_count_;
   diagnostics_.push_back(Diagnostic{severity, id, origin, std::move(message), std::move(path), std::move(hint)});
 }
@@ -158,10 +159,10 @@ std::string Diagnostics::Render(std::size_t limit, bool notes) const {
 }
 
 std::span<const std::string_view> WarningIds() {
-  static constexpr std::array<std::string_view, 15> kIds = {
-      "crd-name",       "crd-scale",  "crd-structural",   "crd-v1beta1",  "crd-versions",
-      "enum-clash",     "enum-range", "items-list",       "kind-twice",   "kind-unlisted",
-      "no-object-meta", "no-struct",  "required-unknown", "yaml-boolean", "yaml-key"};
+  static constexpr std::array<std::string_view, 17> kIds = {
+      "crd-conversion", "crd-name",  "crd-scale",        "crd-structural", "crd-v1beta1", "crd-versions",
+      "enum-range",     "enum-size", "format-unknown",   "items-list",     "kind-twice",  "kind-unlisted",
+      "no-object-meta", "no-struct", "required-unknown", "yaml-boolean",   "yaml-key"};
   return kIds;
 }
 
@@ -182,26 +183,30 @@ std::string Visible(std::string_view text, std::size_t limit) {
   return out;
 }
 
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t k = 0; k < row.size(); ++k) row[k] = k;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t k = 1; k <= b.size(); ++k) {
+      const std::size_t above = row[k];
+      const std::size_t replace = diagonal + ((a[i - 1] | 0x20) == (b[k - 1] | 0x20) ? 0 : 1);
+      row[k] = std::min({replace, row[k] + 1, row[k - 1] + 1});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
 std::string_view Nearest(std::string_view name, const std::vector<std::string_view>& names) {
   std::string_view best;
   std::size_t best_distance = name.size() / 3 + 2;
   if (name.size() > 200) return {};
-  std::vector<std::size_t> row;
   for (const std::string_view candidate : names) {
-    row.resize(candidate.size() + 1);
-    for (std::size_t k = 0; k < row.size(); ++k) row[k] = k;
-    for (std::size_t i = 1; i <= name.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t k = 1; k <= candidate.size(); ++k) {
-        const std::size_t above = row[k];
-        const std::size_t replace = diagonal + ((name[i - 1] | 0x20) == (candidate[k - 1] | 0x20) ? 0 : 1);
-        row[k] = std::min({replace, row[k] + 1, row[k - 1] + 1});
-        diagonal = above;
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
+    const std::size_t distance = EditDistance(name, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
       best = candidate;
     }
   }

@@ -99,12 +99,19 @@ class Diagnostics {
 // The ids of all warnings, in byte order.
 std::span<const std::string_view> WarningIds();
 
+// What to do about errors of this id in general; empty for an unknown id. Diagnostics shows it for an error without a
+// hint of its own.
+std::string_view WayOut(std::string_view id);
+
 // `text` in double quotes, safe for a terminal: control characters, bidirectional marks and invalid UTF-8 appear as
 // \xNN or \u{N}, quotes and backslashes are escaped, and text beyond `limit` code points is cut with "...".
 std::string Quote(std::string_view text, std::size_t limit = 60);
 
 // The same without the quotes around it.
 std::string Visible(std::string_view text, std::size_t limit = 60);
+
+// How many characters must be replaced, inserted or removed to make one text of the other, without regard to case.
+std::size_t EditDistance(std::string_view a, std::string_view b);
 
 // The element of `names` that is closest to `name`, or empty if none is close enough: for "did you mean" hints.
 std::string_view Nearest(std::string_view name, const std::vector<std::string_view>& names);

@@ -185,7 +185,7 @@ int Run(const std::string& kubeconfig) {
   kgen::Must(kubernetes.CoreV1().Namespaces().Create({.metadata = {.name = ns}}));
   const char* const crd = "orders.shop.example.com";
   const bool had_crd = kubernetes.ApiextensionsV1().CustomResourceDefinitions().Get(crd).has_value();
-  kgen::Must(kgen::crd::Install(kubernetes, acme::Manifests()));
+  for (const auto& installed : kgen::Must(kgen::crd::Install(kubernetes, acme::Manifests()))) Say(installed.str());
   {
     k8s::SharedInformerFactory core(kubernetes, {.namespace_ = ns});
     acme::SharedInformerFactory own(shop, {.namespace_ = ns});

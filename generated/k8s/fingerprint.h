@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 5f909a1ec33a4267.
+// Hash of the headers: cbff60574ea9def7.
 
 #endif  // K8S_FINGERPRINT_H_

@@ -35,10 +35,11 @@ OptionSet Options() {
   options.Value("group-names", '\0', "full|GROUP=NAME", "as for kgen generate; may be given several times");
   AddUseOptions(options);
   options.Note(
-      "OLD and NEW are a file, a folder or - each. The result has three parts, with a line for each difference: what\n"
-      "breaks programs that use the generated C++, what breaks clients and servers that talk to each other, and what\n"
-      "is only new. A difference that breaks both stands in both parts.");
-  options.Note("Exit codes: 0 nothing breaks, 1 something breaks, 2 the inputs could not be compared.");
+      "OLD and NEW are a file, a folder or - each. The result has four parts, with a line for each difference: what\n"
+      "breaks programs that use the generated C++, what breaks clients and servers that talk to each other, which\n"
+      "values a server refuses that it accepted before, and what is only new. A difference can stand in several "
+      "parts.");
+  options.Note("Exit codes: 0 nothing breaks, 1 something breaks or is refused, 2 the inputs could not be compared.");
   options.Example("kgen diff released/crds/ crds/");
   options.Example("git show HEAD~1:crds/orders.yaml | kgen diff - crds/orders.yaml");
   return options;
@@ -115,8 +116,10 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
   emit::CompareSource(old_plan, new_plan, differences);
   Print("breaks C++ source", differences.source, streams.out);
   Print("breaks the wire", differences.wire, streams.out);
+  Print("the server now refuses", differences.refuses, streams.out);
   Print("only new", differences.added, streams.out);
-  return differences.source.empty() && differences.wire.empty() ? kNoBreaks : kBreaks;
+  const bool breaks = !differences.source.empty() || !differences.wire.empty() || !differences.refuses.empty();
+  return breaks ? kBreaks : kNoBreaks;
 }
 
 }  // namespace

@@ -48,6 +48,10 @@ OptionSet Options() {
   options.Value("error", '\0', "ID", "makes warnings of this id errors; may be given several times");
   options.Flag("verbose", 'v', "shows notes too, and what was written");
   options.Note(
+      "A folder stands for its .yaml, .yml and .json files, or for the resources that its kustomization names, but\n"
+      "not for URLs, patches and charts in it. What is no CRD and no API document in there is left out; --verbose\n"
+      "lists it.");
+  options.Note(
       "Nothing is written if an input has an error. Files that did not change keep their time stamp; files of the "
       "last\n"
       "run of the same namespace that are no longer generated are removed; other files are never touched.");

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <exception>
 #include <expected>
+#include <set>
 #include <utility>
 
 #include "generator/commands/depfile.h"
@@ -21,6 +22,7 @@
 #include "generator/emit/emitter.h"
 #include "generator/emit/names.h"
 #include "generator/emit/output.h"
+#include "generator/emit/text.h"
 
 namespace kgen::generator::crd {
 namespace {
@@ -52,7 +54,11 @@ OptionSet Options() {
   options.Flag(
       "embedded-metadata", '\0',
       "metadata inside a kind, as in a pod template, keeps labels, annotations, finalizers, name and namespace");
-  options.Value("rbac", '\0', "NAME", "prints a ClusterRole of that name from the rbac markers, and writes nothing");
+  options.Value(
+      "rbac", '\0', "NAME",
+      "prints the roles of the rbac markers, and writes nothing: a ClusterRole of that name, and a Role for each "
+      "namespace=");
+  options.Value("source", '\0', "FILE", "a source whose rbac markers --rbac reads too; may be given several times");
   options.Value("depfile", '\0', "FILE", "writes a make rule with all headers that were read");
   options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");
   options.Flag("check", '\0', "writes nothing; exit code 1, and a list, if a run would change something");
@@ -101,6 +107,9 @@ std::expected<Settings, std::string> ReadSettings(const ParsedOptions& parsed) {
   }
   for (std::string& flag : parsed.Values("flag")) out.headers.flags.push_back(std::move(flag));
   out.headers.headers = parsed.positional();
+  out.headers.sources = parsed.Values("source");
+  if (parsed.Has("source") && !parsed.Has("rbac"))
+    return std::unexpected("--source is for --rbac: only rbac markers are read");
   out.headers.root = parsed.Value("root", ".");
   auto uses = ParseUses(parsed.Values("use"), parsed.Values("use-group-names"));
   if (!uses) return std::unexpected(uses.error());
@@ -119,55 +128,59 @@ std::expected<Settings, std::string> ReadSettings(const ParsedOptions& parsed) {
   return out;
 }
 
-// The C++ for the CRDs, as kgen generate would make it, but with the structs of the headers.
-emit::Files MakeCode(const std::vector<Crd>& crds, std::vector<emit::OwnTypes> own, Settings& settings,
-                     Diagnostics& diagnostics) {
+// What kgen generate reads in the CRDs, with its warnings.
+model::Api LoadCrds(const std::vector<Crd>& crds, Diagnostics& diagnostics) {
   std::vector<parse::Source> sources;
   for (const Crd& crd : crds) {
     const std::string name = "generated " + crd.file;
     sources.push_back({.name = name, .text = crd.yaml, .file = diagnostics.AddFile(name)});
   }
-  const model::Api api = commands::LoadApi(std::move(sources), diagnostics);
+  return commands::LoadApi(std::move(sources), diagnostics);
+}
+
+// The C++ for the CRDs, as kgen generate would make it, but with the structs of the headers.
+emit::Files MakeCode(const model::Api& api, std::vector<emit::OwnTypes> own, Settings& settings,
+                     Diagnostics& diagnostics) {
   if (diagnostics.has_errors()) return {};
   settings.emit.own = std::move(own);
   return emit::Emit(api, settings.emit, diagnostics);
 }
 
-int WriteCrds(const std::vector<Crd>& crds, const ParsedOptions& parsed, const Streams& streams) {
-  int code = commands::kFine;
-  for (const Crd& crd : crds) {
-    const std::string path = parsed.Value("crds") + "/" + crd.file;
-    if (parsed.Has("check")) {
-      const auto there = ReadFile(path);
-      if (there && *there == crd.yaml) continue;
-      streams.err << "write  " << path << "\n";
-      code = commands::kBadInput;
-      continue;
-    }
-    std::string error;
-    if (commands::WriteWhenChanged(path, crd.yaml, error)) continue;
-    streams.err << "kgen-crd: " << error << "\n";
-    return commands::kCannotWrite;
+// Writes the files of a set, or says what a run would change.
+int WriteFiles(const emit::Files& files, const std::string& folder, const std::string& set, const std::string& settings,
+               const ParsedOptions& parsed, const Streams& streams) {
+  const bool check = parsed.Has("check");
+  const emit::OutputResult result = emit::WriteOutput(
+      files, {.folder = folder, .set = set, .settings = settings, .force = parsed.Has("force"), .write = !check});
+  for (const std::string& warning : result.warnings) streams.err << "kgen-crd: warning: " << warning << "\n";
+  for (const std::string& error : result.errors) streams.err << "kgen-crd: error: " << error << "\n";
+  if (!result.errors.empty()) return commands::kCannotWrite;
+  if (!check) return commands::kFine;
+  for (const std::string& path : result.written) streams.err << "write  " << folder << "/" << path << "\n";
+  for (const std::string& path : result.removed) streams.err << "remove " << folder << "/" << path << "\n";
+  return result.written.empty() && result.removed.empty() ? commands::kFine : commands::kBadInput;
+}
+
+// The CRDs of a run have a manifest of their own: without a namespace, it is called by their groups.
+int WriteCrds(const std::vector<Crd>& crds, const std::vector<KindOf>& kinds, const Settings& settings,
+              const ParsedOptions& parsed, const Streams& streams) {
+  std::set<std::string> groups;
+  for (const KindOf& kind : kinds) groups.insert(kind.group);
+  std::string set = settings.emit.name_space;
+  for (const std::string& group : groups) {
+    if (!parsed.Has("namespace")) set += (set.empty() ? "" : "_") + group;
   }
-  return code;
+  if (set.size() > 100) set = emit::Hash(set);  // names of files end at 255 bytes
+  std::replace(set.begin(), set.end(), ':', '.');
+  emit::Files files;
+  for (const Crd& crd : crds) files[crd.file] = crd.yaml;
+  return WriteFiles(files, parsed.Value("crds"), "crds-" + set, "CRDs", parsed, streams);
 }
 
 int WriteCode(const emit::Files& files, const Settings& settings, const ParsedOptions& parsed, const Streams& streams) {
   std::string set = settings.emit.name_space;
   for (std::size_t at = set.find("::"); at != std::string::npos; at = set.find("::")) set.replace(at, 2, ".");
-  const bool check = parsed.Has("check");
-  const emit::OutputResult result = emit::WriteOutput(files, {.folder = parsed.Value("out"),
-                                                              .set = set,
-                                                              .settings = "--namespace " + settings.emit.name_space,
-                                                              .force = parsed.Has("force"),
-                                                              .write = !check});
-  for (const std::string& warning : result.warnings) streams.err << "kgen-crd: warning: " << warning << "\n";
-  for (const std::string& error : result.errors) streams.err << "kgen-crd: error: " << error << "\n";
-  if (!result.errors.empty()) return commands::kCannotWrite;
-  if (!check) return commands::kFine;
-  for (const std::string& path : result.written) streams.err << "write  " << path << "\n";
-  for (const std::string& path : result.removed) streams.err << "remove " << path << "\n";
-  return result.written.empty() && result.removed.empty() ? commands::kFine : commands::kBadInput;
+  return WriteFiles(files, parsed.Value("out"), set, "--namespace " + settings.emit.name_space, parsed, streams);
 }
 
 int WriteDepfile(const std::vector<std::string>& files, const ParsedOptions& parsed, const Streams& streams) {
@@ -200,22 +213,23 @@ int Make(const ParsedOptions& parsed, Settings& settings, const Streams& streams
   }
   std::vector<Crd> crds;
   if (complete) crds = MakeCrds(description, kinds, settings.schema, diagnostics);
+  std::vector<emit::OwnTypes> own;
+  if (parsed.Has("out")) own = MakeOwnTypes(description, kinds, diagnostics);
+  model::Api api;
+  if (!diagnostics.has_errors()) api = LoadCrds(crds, diagnostics);
   emit::Files code;
-  if (parsed.Has("out")) {
-    std::vector<emit::OwnTypes> own = MakeOwnTypes(description, kinds, diagnostics);
-    if (!diagnostics.has_errors()) code = MakeCode(crds, std::move(own), settings, diagnostics);
-  }
+  if (parsed.Has("out")) code = MakeCode(api, std::move(own), settings, diagnostics);
   if (const int result = commands::Report(diagnostics, streams, parsed.Has("verbose")); result != commands::kFine)
     return result;
   if (parsed.Has("rbac")) {
-    streams.out << MakeClusterRole(description, parsed.Value("rbac"));
+    streams.out << MakeRoles(description.rules, parsed.Value("rbac"));
     return commands::kFine;
   }
   if (!parsed.Has("crds") && !parsed.Has("out")) {
     for (const Crd& crd : crds) streams.out << "---\n" << crd.yaml;
     return commands::kFine;
   }
-  int result = parsed.Has("crds") ? WriteCrds(crds, parsed, streams) : commands::kFine;
+  int result = parsed.Has("crds") ? WriteCrds(crds, kinds, settings, parsed, streams) : commands::kFine;
   if (parsed.Has("out")) result = std::max(result, WriteCode(code, settings, parsed, streams));
   return result != commands::kFine ? result : WriteDepfile(description.files, parsed, streams);
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "generator/crd/text_format.h"
 #include "generator/diagnostic.h"
 #include "kgen/codec/yaml.h"
 
@@ -47,8 +48,6 @@ bool IsOfType(const yaml::Node& value, const Tree& schema) {
 
 bool IsInEnum(const yaml::Node& value, const Tree& schema) {
   const Tree* values = schema.Find("enum");
-  const Tree* all = schema.Find("allOf");  // has the enum of a nullable member, which does not bind null
-  if (all != nullptr && !all->elements().empty() && !value.is_null()) return IsInEnum(value, all->elements()[0]);
   if (values == nullptr || values->elements().empty()) return true;
   const std::string json = yaml::ToJson(value);
   return std::any_of(values->elements().begin(), values->elements().end(),
@@ -86,6 +85,21 @@ std::size_t Characters(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+// A pattern does not bind numbers, as of an int-or-string.
+std::string FaultOfText(const yaml::Node& value, const Tree& schema) {
+  const std::string text(value.text());
+  if (std::string fault = FaultOfSize(Characters(text), schema, "minLength", "maxLength"); !fault.empty()) return fault;
+  if (const Tree* pattern = schema.Find("pattern"); pattern != nullptr && !MatchesPattern(text, pattern->ToText()))
+    return Quote(text) + " does not match the pattern " + Quote(pattern->ToText(), 80);
+  const Tree* format = schema.Find("format");
+  if (format == nullptr || HasFormat(text, format->ToText())) return {};
+  const std::string name = format->ToText();
+  return Quote(text) + " is no " + name +
+         (name == "duration"    ? " such as 1h30m"
+          : name == "date-time" ? " such as 2024-12-31T23:59:59Z"
+                                : "");
+}
+
 std::string Fault(const yaml::Node& value, const Tree& schema, const std::string& path);
 
 std::string FaultOfMembers(const yaml::Node& value, const Tree& schema, const std::string& path) {
@@ -118,7 +132,13 @@ std::string Fault(const yaml::Node& value, const Tree& schema, const std::string
   }
   if (!IsInEnum(value, schema)) return path + " is not one of the values of the enum";
   std::string fault;
-  if (value.is_string()) fault = FaultOfSize(Characters(value.text()), schema, "minLength", "maxLength");
+  // Has the enum of a nullable member, which does not bind null, and limits beside those of a named type.
+  const Tree* all = schema.Find("allOf");
+  for (std::size_t i = 0; all != nullptr && !value.is_null() && i < all->elements().size(); ++i) {
+    fault = Fault(value, all->elements()[i], path);
+    if (!fault.empty()) return fault;
+  }
+  if (value.is_string()) fault = FaultOfText(value, schema);
   if (value.is_number()) fault = FaultOfNumber(value, schema);
   if (value.is_list()) fault = FaultOfSize(value.items().size(), schema, "minItems", "maxItems");
   if (value.is_map()) fault = FaultOfSize(value.entries().size(), schema, "minProperties", "maxProperties");

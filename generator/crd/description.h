@@ -43,6 +43,8 @@ struct Type {
   std::string name = {};           // kStruct, kEnum: the C++ name, "acme::shop::v1::OrderSpec"
   std::vector<Type> element = {};  // kList, kMap: one
   bool boxed = false;              // an Optional of a struct, not the struct itself
+  // The names of `using Name = ...` that lead to the type, from the innermost on: keys of Description::aliases.
+  std::vector<std::string> aliases = {};
 };
 
 // A comment above a declaration, or behind it on the same line.
@@ -90,14 +92,26 @@ struct Enum {
   bool external = false;  // another API has its names
 };
 
+// A type with a name of its own, `using Name = kgen::String;`, or a namespace. Its markers hold wherever it is named,
+// or for the kinds in it.
+struct Named {
+  Comment comment;
+  std::vector<Marker> markers = {};
+};
+
 struct Description {
   std::map<std::string, Struct, std::less<>> structs;  // by C++ name
   std::map<std::string, Enum, std::less<>> enums;
+  std::map<std::string, Named, std::less<>> aliases = {};
+  std::map<std::string, Named, std::less<>> namespaces = {};
+  // +kgen:rbac on what is no type: functions, and the sources that are named for this.
+  std::vector<CommentLine> rules_elsewhere = {};
+  std::vector<Marker> rules = {};  // of ReadMarkers(): all +kgen:rbac but those of other APIs
   std::vector<std::string> files;  // everything that was read, for a depfile
 };
 
-// Reads the markers of all comments, and sets the names that they choose. Reports markers that are unknown or
-// malformed, and two members of one name.
+// Reads the markers of all comments, and sets the names that they choose. Reports markers that are unknown, malformed
+// or without effect where they are, and two members of one name.
 void ReadMarkers(Description& description, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::crd

@@ -2,6 +2,7 @@
 #include "generator/crd/document_schema.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -127,6 +128,19 @@ std::optional<Tree> KnownDefinition(std::string_view name, const SchemaOptions& 
 }
 
 void AddValidation(std::string_view name, Tree& schema) {
+  // They have the members of LocalObjectReference, which is atomic, but their documents do not say so.
+  static constexpr std::string_view kAtomic[] = {"ConfigMapEnvSource", "ConfigMapProjection", "ConfigMapVolumeSource",
+                                                 "SecretEnvSource", "SecretProjection"};
+  constexpr std::string_view kCore = "io.k8s.api.core.v1.";
+  if (name.starts_with(kCore)) {
+    const std::string_view type = name.substr(kCore.size());
+    if (std::find(std::begin(kAtomic), std::end(kAtomic), type) != std::end(kAtomic))
+      schema["x-kubernetes-map-type"] = Tree::Text("atomic");
+    // The API server itself fills these in; they are no markers with a value in Go.
+    if (type == "AzureDiskVolumeSource") {
+      for (const std::string_view member : {"cachingMode", "kind"}) schema["properties"][member].Erase("default");
+    }
+  }
   if (name != "io.k8s.apimachinery.pkg.apis.meta.v1.Condition") return;
   Tree& properties = schema["properties"];
   properties["message"]["maxLength"] = Tree::Json("32768");

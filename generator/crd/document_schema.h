@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Schemas of API documents and CRDs as schemas for a CRD. Private to used_apis.cc.
+// Schemas of API documents and CRDs as schemas for a CRD.
 //
 // An API document describes what a server sends; a CRD lets a server refuse objects. Enums of a document are left out:
 // a newer Kubernetes may know more values. So are the zero values that a document calls the defaults of required
@@ -27,7 +27,8 @@ Tree CopyNode(const yaml::Node& node);
 // The schema of a definition that a document does not describe as a CRD has to: Quantity, ObjectMeta and others.
 std::optional<Tree> KnownDefinition(std::string_view name, const SchemaOptions& options);
 
-// Adds the limits of a definition that Kubernetes' Go types have and its documents do not: those of Condition.
+// Adds what Kubernetes' Go types say of a definition and its documents do not: the limits of Condition, and which
+// objects are atomic. Removes defaults that are none in Go.
 void AddValidation(std::string_view name, Tree& schema);
 
 }  // namespace kgen::generator::crd

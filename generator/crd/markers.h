@@ -8,7 +8,8 @@
 //   // +listType=map
 //
 // Prefixes (kgen:, kubebuilder:, validation:) may be left out, and case does not matter. Values are text as it is, or
-// in double quotes or back quotes; lists are a;b or {a,b}.
+// in double quotes or back quotes; lists are a;b or {a,b}. items: and values: before the name mean the elements of a
+// list and the values of a map, and may be repeated for what is inside of these.
 #ifndef KGEN_GENERATOR_CRD_MARKERS_H_
 #define KGEN_GENERATOR_CRD_MARKERS_H_
 
@@ -30,12 +31,22 @@ struct CommentLine {
 };
 
 // What a marker may describe; a set.
-enum MarkerPlace : std::uint8_t { kOnStruct = 1, kOnMember = 2, kOnEnum = 4, kOnEnumValue = 8 };
+enum MarkerPlace : std::uint8_t {
+  kOnStruct = 1,
+  kOnMember = 2,
+  kOnEnum = 4,
+  kOnEnumValue = 8,
+  kOnAlias = 16,  // using Name = kgen::String;
+  kOnNamespace = 32,
+};
+
+// From a list to its elements, or from a map to its values. kEach, of +k8s:eachVal, is either.
+enum class Step : std::uint8_t { kItems, kValues, kEach };
 
 struct Marker {
   std::string_view name;                                      // of the table: "minlength", "subresource:scale"
   std::string written = {};                                   // "+kubebuilder:validation:MinLength", for messages
-  bool items = false;                                         // +kgen:items:...: of the elements of a list
+  std::vector<Step> steps = {};                               // where inside of its place: +kgen:items:...
   std::string value;                                          // unquoted; of a JSON value: compact JSON
   bool quoted = false;                                        // the value was in quotes
   std::vector<std::string> list = {};                         // for markers whose value is a list
@@ -57,7 +68,10 @@ bool IsMarker(std::string_view line);
 // without an error for the markers that only Go needs, such as +kubebuilder:object:root=true.
 std::optional<Marker> ParseMarker(const CommentLine& line, MarkerPlace place, Diagnostics& diagnostics);
 
-// The first marker of that name, or null.
+// Whether a line says which rights the program needs: +kgen:rbac, with any prefix.
+bool IsRbac(const CommentLine& line);
+
+// The first marker of that name that is about its place itself, not about elements; or null.
 const Marker* FindMarker(const std::vector<Marker>& markers, std::string_view name);
 
 }  // namespace kgen::generator::crd

@@ -102,16 +102,16 @@ class CrdBuilder {
   }
 
   void Names(std::string_view argument, Tree& out) {
-    std::set<std::string> all;
+    std::vector<std::string> all;  // the first one of a kind is what kubectl shows
     for (const KindOf& version : kinds_) {
       const auto found = version.resource->list_args.find(argument);
       if (found == version.resource->list_args.end()) continue;
       for (const std::string& name : found->second) {
         if (!model::IsDnsLabel(name)) Fail(*version.resource, Quote(name) + " is no name", "write lower-case letters");
-        all.insert(name);
+        if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
       }
     }
-    out = Tree::Texts({all.begin(), all.end()});
+    out = Tree::Texts(all);
   }
 
   void Metadata(std::string_view argument, Tree& metadata) {
@@ -249,6 +249,7 @@ class CrdBuilder {
         if (error != std::errc() || end != priority.data() + priority.size())
           Fail(marker, "the priority " + Quote(priority) + " is no number", "write priority=1");
         column["priority"] = Tree::Json(std::to_string(number));
+        if (number == 0) column.Erase("priority");  // a server drops it, so that the CRD would differ from what it has
       }
       columns.Add(std::move(column));
     }
@@ -264,7 +265,7 @@ class CrdBuilder {
       const std::string path = marker.Arg("jsonPath");
       bool checked = false;
       const Type* type = TypeAtPath(*kind.described, description_, path, marker.origin, checked, diagnostics_);
-      const bool fits = type != nullptr && (type->kind <= TypeKind::kString || type->kind == TypeKind::kEnum) &&
+      const bool fits = type != nullptr && (type->kind <= TypeKind::kDuration || type->kind == TypeKind::kEnum) &&
                         type->kind != TypeKind::kDouble;
       if (!checked || (type != nullptr && !fits))
         Fail(marker, Quote(path) + " cannot select objects", "name a member that is a text, a bool or an integer");
@@ -294,6 +295,19 @@ class CrdBuilder {
   Diagnostics& diagnostics_;
 };
 
+// The marker of a kind or, without it, of the namespace around it.
+const Marker* OfKind(const Description& description, const Struct& kind, std::string_view name) {
+  if (const Marker* own = FindMarker(kind.markers, name); own != nullptr) return own;
+  std::string_view space = kind.name_space;
+  for (;;) {
+    const auto found = description.namespaces.find(space);
+    const Marker* around = found == description.namespaces.end() ? nullptr : FindMarker(found->second.markers, name);
+    const std::size_t outer = space.rfind("::");
+    if (around != nullptr || outer == std::string_view::npos) return around;
+    space = space.substr(0, outer);
+  }
+}
+
 }  // namespace
 
 std::string Plural(std::string_view kind) {
@@ -310,13 +324,15 @@ std::vector<KindOf> FindKinds(const Description& description, Diagnostics& diagn
   for (const auto& [name, described] : description.structs) {
     const Marker* resource = FindMarker(described.markers, "resource");
     if (resource == nullptr || described.external) continue;
-    const Marker* group = FindMarker(described.markers, "groupname");
-    const Marker* version = FindMarker(described.markers, "versionname");
+    const Marker* group = OfKind(description, described, "groupname");
+    const Marker* version = OfKind(description, described, "versionname");
     KindOf kind{&described, resource, resource->Arg("group", group == nullptr ? "" : group->value),
                 resource->Arg("version", version == nullptr ? "" : version->value)};
     if (!model::IsGroup(kind.group) || !kind.group.contains('.')) {
-      diagnostics.Error("resource", resource->origin, Quote(kind.group) + " is no API group", {},
-                        "write, for example, +kgen:resource:group=shop.example.com,version=v1");
+      diagnostics.Error(
+          "resource", resource->origin, Quote(kind.group) + " is no API group", {},
+          "write, for example, +kgen:resource:group=shop.example.com,version=v1, or +groupName=shop.example.com "
+          "above the namespace");
     }
     if (!model::IsVersion(kind.version)) {
       diagnostics.Error("resource", resource->origin, Quote(kind.version) + " is no version", {},

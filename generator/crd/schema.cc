@@ -8,7 +8,11 @@
 #include <string>
 #include <utility>
 
+#include "generator/crd/cel.h"
 #include "generator/crd/default_value.h"
+#include "generator/crd/document_schema.h"
+#include "generator/crd/marker_value.h"
+#include "generator/crd/structural.h"
 #include "generator/crd/used_apis.h"
 #include "kgen/codec/yaml.h"
 
@@ -66,6 +70,7 @@ bool FitsLength(TypeKind kind) { return IsText(kind) || IsIntOrText(kind); }
 bool FitsFormat(TypeKind kind) { return kind == TypeKind::kString || IsNumber(kind); }
 bool FitsItems(TypeKind kind) { return kind == TypeKind::kList; }
 bool FitsProperties(TypeKind kind) { return IsObject(kind) || kind == TypeKind::kJson; }
+bool FitsOpen(TypeKind kind) { return FitsProperties(kind) || kind == TypeKind::kList; }
 bool FitsEmbedded(TypeKind kind) { return kind == TypeKind::kStruct || kind == TypeKind::kJson; }
 bool FitsMapType(TypeKind kind) { return kind == TypeKind::kStruct || kind == TypeKind::kMap; }
 
@@ -85,7 +90,7 @@ constexpr Keyword kKeywords[] = {
     {"maxproperties", "maxProperties", Keyword::kNumber, FitsProperties, "an object"},
     {"listtype", "x-kubernetes-list-type", Keyword::kText, FitsItems, "a list"},
     {"maptype", "x-kubernetes-map-type", Keyword::kText, FitsMapType, "an object"},
-    {"preserveunknownfields", "x-kubernetes-preserve-unknown-fields", Keyword::kFlag, FitsProperties, "an object"},
+    {"preserveunknownfields", "x-kubernetes-preserve-unknown-fields", Keyword::kFlag, FitsOpen, "an object or a list"},
     {"embeddedresource", "x-kubernetes-embedded-resource", Keyword::kFlag, FitsEmbedded, "a struct or any JSON"},
     {"nullable", "nullable", Keyword::kFlag, [](TypeKind) { return true; }, "anything"},
 };
@@ -105,7 +110,8 @@ class SchemaBuilder {
       if (marker.name == "default")
         Fail(marker, "the object of a kind is always there", "write defaults on its members");
     }
-    Apply(kind.markers, {.kind = TypeKind::kStruct, .name = kind.Name()}, schema);
+    at_root_ = true;
+    Apply(kind.markers, {.kind = TypeKind::kStruct, .name = kind.Name()}, schema, false);
     if (nodes_ > kMostNodes) {
       diagnostics_.Error(
           "too-large", kind.origin,
@@ -146,8 +152,32 @@ class SchemaBuilder {
     }
     std::sort(required.begin(), required.end());
     if (!required.empty()) schema["required"] = Tree::Texts(required);
+    KeepImmutable(described, schema);
     open_.erase(&described);
     return schema;
+  }
+
+  // The rule of an immutable member does not run when the member is removed, so its object has one too.
+  static void KeepImmutable(const Struct& described, Tree& schema) {
+    for (const Member& member : described.members) {
+      if (FindMarker(member.markers, "immutable") == nullptr || FindMarker(member.markers, "required") != nullptr)
+        continue;
+      const std::string name = CelName(member.wire_name);
+      AddRule("!has(oldSelf." + name + ") || has(self." + name + ")",
+              "field " + member.wire_name + " is immutable once set", schema);
+    }
+  }
+
+  static void AddRule(const std::string& rule, const std::string& message, Tree& schema) {
+    Tree out;
+    out["rule"] = Tree::Text(rule);
+    out["message"] = Tree::Text(message);
+    AddTo(schema["x-kubernetes-validations"], std::move(out));
+  }
+
+  static void AddTo(Tree& list, Tree element) {
+    if (list.empty()) list = Tree::List();
+    list.Add(std::move(element));
   }
 
   Tree OfMember(const Member& member) {
@@ -158,9 +188,9 @@ class SchemaBuilder {
       return schema;
     }
     Describe(member.comment, schema);
-    Apply(member.markers, member.type, schema);
-    CheckListKeys(member);
-    RequireForeignKeys(member, schema);
+    Apply(member.markers, member.type, schema, IsNamed(member.type));
+    CheckListKeys(member.markers, member.type);
+    RequireForeignKeys(member.markers, member.type, schema);
     return schema;
   }
 
@@ -181,7 +211,21 @@ class SchemaBuilder {
     ++levels_;
     Tree schema = OfAnyType(type);
     --levels_;
+    bool named = type.kind == TypeKind::kStruct || type.kind == TypeKind::kEnum;
+    for (const std::string& name : type.aliases) {
+      const auto alias = description_.aliases.find(name);
+      if (alias == description_.aliases.end()) continue;
+      Describe(alias->second.comment, schema);
+      Apply(alias->second.markers, type, schema, std::exchange(named, true));
+      CheckListKeys(alias->second.markers, type);
+      RequireForeignKeys(alias->second.markers, type, schema);
+    }
     return schema;
+  }
+
+  // Whether the type has markers of its own, which hold beside those of the place that names it.
+  static bool IsNamed(const Type& type) {
+    return type.kind == TypeKind::kStruct || type.kind == TypeKind::kEnum || !type.aliases.empty();
   }
 
   Tree OfAnyType(const Type& type) {
@@ -203,7 +247,7 @@ class SchemaBuilder {
     if (found->second.documented) return OfDocument(found->second);
     Tree schema = OfStruct(found->second);
     Describe(found->second.comment, schema);
-    Apply(found->second.markers, type, schema);
+    Apply(found->second.markers, type, schema, false);
     return schema;
   }
 
@@ -227,7 +271,7 @@ class SchemaBuilder {
     for (const Enum::Value& value : found->second.values) values.push_back(value.text);
     schema["enum"] = Tree::Texts(values);
     Describe(found->second.comment, schema);
-    Apply(found->second.markers, type, schema);
+    Apply(found->second.markers, type, schema, false);
     return schema;
   }
 
@@ -241,37 +285,121 @@ class SchemaBuilder {
     diagnostics_.Error("marker-type", marker.origin, marker.written + ": " + fault, {}, hint);
   }
 
-  void Apply(const std::vector<Marker>& markers, const Type& of, Tree& target) {
-    Tree rules = Tree::List(), keys = Tree::List(), item_rules = Tree::List();
-    for (const Marker& marker : markers) {
-      if (marker.items && of.kind != TypeKind::kList) {
-        Fail(marker, "items: is for the elements of lists, and this is " + std::string(crd::Describe(of.kind)),
-             "leave out items:");
-        continue;
+  // What a marker is about: its place, or something inside of it.
+  struct Spot {
+    const Type* type;
+    Tree* schema;
+    bool named;  // the schema has the constraints of a named type, which the marker must not replace
+  };
+
+  std::optional<Spot> Find(const Marker& marker, Spot at) {
+    for (const Step step : marker.steps) {
+      const bool list = at.type->kind == TypeKind::kList, map = at.type->kind == TypeKind::kMap;
+      if ((step == Step::kItems && !list) || (step == Step::kValues && !map) || !(list || map)) {
+        const char* name = step == Step::kItems    ? "items: is for the elements of lists"
+                           : step == Step::kValues ? "values: is for the values of maps"
+                                                   : "eachVal is for lists and maps";
+        Fail(marker, std::string(name) + ", and this is " + std::string(crd::Describe(at.type->kind)),
+             step == Step::kEach ? "write the inner marker alone" : "leave it out");
+        return std::nullopt;
       }
-      const Type& type = marker.items ? of.element.at(0) : of;
-      Tree& schema = marker.items ? target["items"] : target;
-      if (marker.name == "xvalidation") {
-        (marker.items ? item_rules : rules).Add(Rule(marker));
-      } else if (marker.name == "listmapkey" && marker.items) {
-        Fail(marker, "it is for the list of the member, not for lists in it", "make the inner list atomic");
-      } else if (marker.name == "listmapkey") {
-        keys.Add(Tree::Text(marker.value));
-      } else if (marker.name == "enum") {
-        ApplyEnum(marker, type, schema);
-      } else if (marker.name == "default") {
-        ApplyDefault(marker, type, schema);
-      } else {
-        ApplyKeyword(marker, type, schema);
+      at.type = &at.type->element.at(0);
+      at = {at.type, &(*at.schema)[list ? "items" : "additionalProperties"], IsNamed(*at.type)};
+    }
+    return at;
+  }
+
+  // Applies markers to the schema of their place. `named`: see Spot.
+  void Apply(const std::vector<Marker>& markers, const Type& of, Tree& target, bool named) {
+    std::vector<std::pair<const Marker*, Spot>> spots;
+    for (const Marker& marker : markers) {
+      if (const auto spot = Find(marker, {&of, &target, named})) spots.emplace_back(&marker, *spot);
+    }
+    for (const auto& [marker, spot] : spots) {
+      if (marker->name == "schema") ReplaceSchema(*marker, *spot.type, *spot.schema);
+    }
+    for (const auto& [marker, spot] : spots) ApplyOne(*marker, spot);
+    for (const std::string_view name : {"atmostoneof", "exactlyoneof", "atleastoneof"}) {
+      for (const auto& [marker, spot] : spots) {
+        if (marker->name == name) ApplyOneOf(*marker, *spot.type, *spot.schema);
       }
     }
-    CheckValues(markers, target);
-    for (const Marker& marker : markers) {
-      if (marker.name == "nullable") AllowNull(marker.items ? target["items"] : target);
+    for (const auto& [marker, spot] : spots) CheckValues(*marker, *spot.schema);
+    for (const auto& [marker, spot] : spots) {
+      if (marker->name == "nullable") AllowNull(*spot.schema);
     }
-    if (!keys.empty()) target["x-kubernetes-list-map-keys"] = std::move(keys);
-    if (!rules.empty()) target["x-kubernetes-validations"] = std::move(rules);
-    if (!item_rules.empty()) target["items"]["x-kubernetes-validations"] = std::move(item_rules);
+  }
+
+  void ApplyOne(const Marker& marker, const Spot& spot) {
+    if (marker.name == "xvalidation") {
+      AddTo((*spot.schema)["x-kubernetes-validations"], Rule(marker, *spot.schema));
+    } else if (marker.name == "immutable") {
+      AddRule("self == oldSelf", "field is immutable", *spot.schema);
+    } else if (marker.name == "listmapkey" && !marker.steps.empty()) {
+      Fail(marker, "it is for the list of the member, not for lists in it",
+           "make the inner list atomic, or a named type: using Name = kgen::List<T>;");
+    } else if (marker.name == "listmapkey") {
+      AddTo((*spot.schema)["x-kubernetes-list-map-keys"], Tree::Text(marker.value));
+    } else if (marker.name == "enum") {
+      ApplyEnum(marker, *spot.type, *spot.schema);
+    } else if (marker.name == "default") {
+      ApplyDefault(marker, *spot.type, *spot.schema);
+    } else {
+      ApplyKeyword(marker, spot);
+    }
+  }
+
+  // A schema that the header writes itself. Markers beside it are applied to it.
+  void ReplaceSchema(const Marker& marker, const Type& type, Tree& schema) {
+    const auto parsed = yaml::Parse(marker.value);
+    Tree fragment = parsed && parsed->documents().size() == 1 ? CopyNode(parsed->documents()[0]) : Tree();
+    if (const std::string fault = FaultOfSchema(fragment); !fault.empty())
+      return Fail(marker, fault, "write a structural schema, as in {type: object, properties: {a: {type: string}}}");
+    const Tree* named = fragment.Find("type");
+    const std::string text = named == nullptr ? std::string() : named->ToText();
+    const bool fits = type.kind == TypeKind::kJson     ? true
+                      : type.kind == TypeKind::kBool   ? text == "boolean"
+                      : IsInteger(type.kind)           ? text == "integer"
+                      : type.kind == TypeKind::kDouble ? text == "number" || text == "integer"
+                      : IsText(type.kind)              ? text == "string"
+                      : type.kind == TypeKind::kList   ? text == "array"
+                      : IsObject(type.kind)            ? text == "object"
+                                                       : text.empty() || text == "integer" || text == "string";
+    if (!fits)
+      return Fail(marker,
+                  "it describes " + (text.empty() ? "any value" : "the type " + text) + ", and this is " +
+                      std::string(crd::Describe(type.kind)),
+                  "make the member kgen::Json, or change the schema");
+    if (const Tree* text = schema.Find("description"); text != nullptr && fragment.Find("description") == nullptr)
+      fragment["description"] = *text;
+    schema = std::move(fragment);
+  }
+
+  // The markers about several members of an object, as rules. The terms are those of controller-gen.
+  void ApplyOneOf(const Marker& marker, const Type& type, Tree& schema) {
+    const bool least = marker.name == "atleastoneof", most = marker.name == "atmostoneof";
+    const auto found = description_.structs.find(type.name);
+    std::string rule, names;
+    for (const std::string& name : marker.list) {
+      const std::string term = "has(self." + CelName(name) + ")";
+      rule += (rule.empty() ? "" : least ? "||" : "+") + (least ? term : "(" + term + "?1:0)");
+      names += (names.empty() ? "" : " ") + name;
+      if (found == description_.structs.end() || found->second.documented) continue;
+      const auto& members = found->second.members;
+      const auto member =
+          std::find_if(members.begin(), members.end(), [&](const Member& each) { return each.wire_name == name; });
+      if (member == members.end())
+        Fail(marker, Quote(found->second.path) + " has no member " + Quote(name), "name members as in JSON");
+      else if (FindMarker(member->markers, "required") != nullptr)
+        Fail(marker, "the member " + Quote(name) + " is required", "remove +required from it");
+    }
+    if (!least) rule += most ? " <= 1" : " == 1";
+    AddRule(rule,
+            std::string(least  ? "at least one"
+                        : most ? "at most one"
+                               : "exactly one") +
+                " of the fields in [" + names + (most ? "] may be set" : "] must be set"),
+            schema);
   }
 
   // A server refuses null where there is an enum, even if null is among its values, but does not look into allOf then.
@@ -280,48 +408,88 @@ class SchemaBuilder {
     Tree values;
     values["enum"] = std::move(schema["enum"]);
     schema.Erase("enum");
-    schema["allOf"] = Tree::List({std::move(values)});
+    AddTo(schema["allOf"], std::move(values));
   }
 
   // Defaults and limits, which depend on other markers beside them.
-  void CheckValues(const std::vector<Marker>& markers, Tree& target) {
-    for (const Marker& marker : markers) {
-      const Tree* schema = marker.items ? target.Find("items") : &target;
-      if (schema == nullptr) continue;
-      if (marker.name == "default" && schema->Find("default") != nullptr) {
-        if (const std::string fault = FaultOfDefault(schema->Find("default")->ToJson(), *schema); !fault.empty())
-          Fail(marker, fault, "a server refuses a CRD whose defaults do not fit their schemas");
-      }
-      const std::string_view limit = marker.name == "exclusiveminimum"   ? "minimum"
-                                     : marker.name == "exclusivemaximum" ? "maximum"
-                                                                         : "";
-      if (!limit.empty() && marker.value != "false" && schema->Find(limit) == nullptr)
-        Fail(marker, "it has no effect without a " + std::string(limit), "write +kgen:" + std::string(limit) + "= too");
-      for (const Keyword& row : kKeywords) {
-        if (row.marker != marker.name || !row.keyword.starts_with("min")) continue;
-        if (const std::string fault = FaultOfLimit(row.keyword, *schema); !fault.empty())
-          Fail(marker, fault, "correct one of the two");
-      }
+  void CheckValues(const Marker& marker, const Tree& schema) {
+    if (marker.name == "default" && schema.Find("default") != nullptr) {
+      if (const std::string fault = FaultOfDefault(schema.Find("default")->ToJson(), schema); !fault.empty())
+        Fail(marker, fault, "a server refuses a CRD whose defaults do not fit their schemas");
+    }
+    const std::string_view limit = marker.name == "exclusiveminimum"   ? "minimum"
+                                   : marker.name == "exclusivemaximum" ? "maximum"
+                                                                       : "";
+    if (!limit.empty() && marker.value != "false" && schema.Find(limit) == nullptr)
+      Fail(marker, "it has no effect without a " + std::string(limit), "write +kgen:" + std::string(limit) + "= too");
+    for (const Keyword& row : kKeywords) {
+      if (row.marker != marker.name || !row.keyword.starts_with("min")) continue;
+      if (const std::string fault = FaultOfLimit(row.keyword, schema); !fault.empty())
+        Fail(marker, fault, "correct one of the two");
     }
   }
 
-  void ApplyKeyword(const Marker& marker, const Type& type, Tree& schema) {
+  void ApplyKeyword(const Marker& marker, const Spot& spot) {
     for (const Keyword& row : kKeywords) {
       if (row.marker != marker.name) continue;
-      if (!row.fits(type.kind)) {
-        Fail(marker, "it belongs on " + std::string(row.of) + ", and this is " + std::string(crd::Describe(type.kind)),
+      if (!row.fits(spot.type->kind)) {
+        Fail(marker,
+             "it belongs on " + std::string(row.of) + ", and this is " + std::string(crd::Describe(spot.type->kind)),
              "remove the marker, or change the type");
         return;
       }
       if (!CheckWord(marker)) return;
       const bool on = row.form == Keyword::kFlag && marker.value != "false";
       if (row.form == Keyword::kFlag && !on) return;
-      schema[row.keyword] = row.form == Keyword::kText     ? Tree::Text(marker.value)
-                            : row.form == Keyword::kNumber ? Tree::Json(marker.value)
-                                                           : Tree::Bool(true);
-      if (row.keyword == "x-kubernetes-embedded-resource" && type.kind == TypeKind::kJson)
-        schema["type"] = Tree::Text("object");
+      Put(row,
+          row.form == Keyword::kText     ? Tree::Text(marker.name == "format" ? Format(marker) : marker.value)
+          : row.form == Keyword::kNumber ? Tree::Json(marker.value)
+                                         : Tree::Bool(true),
+          spot);
+      if (row.keyword == "x-kubernetes-embedded-resource" && spot.type->kind == TypeKind::kJson)
+        (*spot.schema)["type"] = Tree::Text("object");
+      if (row.keyword == "format" && marker.value.empty()) spot.schema->Erase("format");
     }
+  }
+
+  // Sets a keyword. Where a named type has another value, both must hold: a schema has a keyword once, but allOf may
+  // have more of it.
+  static void Put(const Keyword& row, Tree value, const Spot& spot) {
+    Tree& schema = *spot.schema;
+    const Tree* of_type = schema.Find(row.keyword);
+    const bool constraint = row.form != Keyword::kFlag && !row.keyword.starts_with("x-kubernetes-");
+    if (!spot.named || !constraint || of_type == nullptr || of_type->ToJson() == value.ToJson()) {
+      schema[row.keyword] = std::move(value);
+      return;
+    }
+    Tree place, type;
+    if (const Tree* all = schema.Find("allOf"); all != nullptr && all->elements().size() == 2) {
+      place = all->elements()[0];
+      type = all->elements()[1];
+    }
+    place[row.keyword] = std::move(value);
+    type[row.keyword] = *of_type;
+    schema["allOf"] = Tree::List({std::move(place), std::move(type)});
+    schema.Erase(row.keyword);
+  }
+
+  // The format as a server knows it. It ignores those that it does not know.
+  std::string Format(const Marker& marker) {
+    static constexpr std::string_view kKnown[] = {"byte",     "cidr",     "date",     "date-time", "datetime",
+                                                  "duration", "email",    "hostname", "ipv4",      "ipv6",
+                                                  "mac",      "password", "uri",      "uuid"};
+    if (marker.value == "k8s-uuid") return "uuid";
+    if (marker.value.starts_with("k8s-") && marker.value != "k8s-short-name" && marker.value != "k8s-long-name")
+      Fail(marker, "a CRD has no format " + Quote(marker.value),
+           "write a rule, for example +kgen:XValidation:rule=\"!format.labelValue().validate(self).hasValue()\"");
+    std::string lower = marker.value;
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (lower != marker.value && std::find(std::begin(kKnown), std::end(kKnown), lower) != std::end(kKnown))
+      diagnostics_.Warning("format-unknown", marker.origin,
+                           marker.written + ": a server ignores the format " + Quote(marker.value) +
+                               ", since it knows only " + Quote(lower),
+                           {}, "write it in lower case");
+    return marker.value;
   }
 
   bool CheckWord(const Marker& marker) {
@@ -332,7 +500,7 @@ class SchemaBuilder {
       Fail(marker, Quote(marker.value) + " is not one of " + all, "choose one of these");
       return false;
     };
-    if (marker.name == "listtype" && marker.items) return one_of({"atomic", "set"});
+    if (marker.name == "listtype" && !marker.steps.empty()) return one_of({"atomic", "set"});
     if (marker.name == "listtype") return one_of({"atomic", "map", "set"});
     if (marker.name == "maptype") return one_of({"atomic", "granular"});
     if (marker.name == "multipleof" && marker.value.find_first_of("123456789") == std::string::npos) {
@@ -342,7 +510,16 @@ class SchemaBuilder {
     return true;
   }
 
-  Tree Rule(const Marker& marker) {
+  Tree Rule(const Marker& marker, const Tree& schema) {
+    for (const std::string_view argument : {"rule", "messageExpression"}) {
+      if (!marker.args.contains(argument)) continue;
+      if (const std::string fault = FaultOfCel(marker.Arg(argument), schema, at_root_); !fault.empty())
+        Fail(marker, std::string(argument) + ": " + fault, "a server refuses a CRD whose rules it cannot compile");
+    }
+    if (marker.args.contains("fieldPath")) {
+      if (const std::string fault = FaultOfFieldPath(marker.Arg("fieldPath"), schema); !fault.empty())
+        Fail(marker, "fieldPath: " + fault, "name a member below the place of the rule, with its names in JSON");
+    }
     Tree rule;
     for (const auto& [name, value] : marker.args) {
       if (name == "optionalOldSelf") {
@@ -390,6 +567,9 @@ class SchemaBuilder {
 
   void ApplyDefault(const Marker& marker, const Type& type, Tree& schema) {
     std::string json = marker.value;
+    if (type.kind == TypeKind::kList && json == "{}") json = "[]";  // as in Go
+    if (type.kind == TypeKind::kList && !marker.list.empty() && marker.list[0].contains(';') && json[0] == '"')
+      json = ListOf(marker.list[0]);
     // A text may be written without quotes, even where that looks like a number.
     if ((IsText(type.kind) || type.kind == TypeKind::kQuantity) && !marker.list.empty() && json[0] != '"' &&
         json[0] != '{' && json[0] != '[') {
@@ -418,6 +598,18 @@ class SchemaBuilder {
     schema["default"] = Tree::Json(json);
   }
 
+  // A default of a list that is written as a;b.
+  static std::string ListOf(std::string_view written) {
+    const auto list = TakeList(written, "");
+    if (!list) return "\"\"";  // no list: refused as a text
+    std::string out = "[";
+    for (const std::string& element : *list) {
+      const auto json = ToJson(element);
+      out += (out.size() > 1 ? "," : "") + (json ? *json : "null");
+    }
+    return out + "]";
+  }
+
   bool IsValue(const Type& type, const std::string& json) const {
     const auto found = description_.enums.find(type.name);
     if (found == description_.enums.end()) return true;
@@ -429,14 +621,14 @@ class SchemaBuilder {
   }
 
   // What a server demands of lists that are maps or sets.
-  void CheckListKeys(const Member& member) {
-    const Marker* type = FindMarker(member.markers, "listtype");
-    const Marker* key = FindMarker(member.markers, "listmapkey");
-    if (member.type.kind != TypeKind::kList) {
+  void CheckListKeys(const std::vector<Marker>& markers, const Type& of) {
+    const Marker* type = FindMarker(markers, "listtype");
+    const Marker* key = FindMarker(markers, "listmapkey");
+    if (of.kind != TypeKind::kList) {
       if (key != nullptr) Fail(*key, "it belongs on a list", "remove the marker");
       return;
     }
-    const Type& element = member.type.element.at(0);
+    const Type& element = of.element.at(0);
     const bool map = type != nullptr && type->value == "map";
     if (key != nullptr && !map) return Fail(*key, "it belongs to a list of type map", "write +listType=map beside it");
     if (type != nullptr && type->value == "set" && !IsNumber(element.kind) && !IsText(element.kind))
@@ -448,7 +640,7 @@ class SchemaBuilder {
     if (key == nullptr) return Fail(*type, "a list of type map needs its keys", "write +listMapKey=NAME for each key");
     if (found == description_.structs.end() || found->second.documented) return;
     std::set<std::string> keys;
-    for (const Marker& marker : member.markers) {
+    for (const Marker& marker : markers) {
       if (marker.name != "listmapkey") continue;
       CheckKey(marker, found->second);
       if (!keys.insert(marker.value).second)
@@ -457,16 +649,16 @@ class SchemaBuilder {
   }
 
   // A key must be required. Where the struct has its schema from a document, this schema says so.
-  void RequireForeignKeys(const Member& member, Tree& schema) {
-    if (member.type.kind != TypeKind::kList) return;
-    const auto found = description_.structs.find(member.type.element.at(0).name);
+  void RequireForeignKeys(const std::vector<Marker>& markers, const Type& of, Tree& schema) {
+    if (of.kind != TypeKind::kList) return;
+    const auto found = description_.structs.find(of.element.at(0).name);
     if (found == description_.structs.end() || !found->second.documented) return;
     Tree& items = schema["items"];
     std::set<std::string> required;
     if (const Tree* known = items.Find("required"); known != nullptr) {
       for (const Tree& name : known->elements()) required.insert(name.ToText());
     }
-    for (const Marker& marker : member.markers) {
+    for (const Marker& marker : markers) {
       if (marker.name != "listmapkey") continue;
       const Tree* property = items["properties"].Find(marker.value);
       if (property == nullptr)
@@ -504,7 +696,8 @@ class SchemaBuilder {
   std::set<const Struct*> open_;
   std::size_t nodes_ = 0, levels_ = 0;
   bool too_deep_ = false;
-  Origin member_;  // whose schema is being made
+  bool at_root_ = false;  // the markers of the kind itself are being applied
+  Origin member_;         // whose schema is being made
 };
 
 }  // namespace

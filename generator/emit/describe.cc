@@ -106,13 +106,21 @@ bool IsRequired(const std::vector<const model::Field*>& positions) {
   return std::all_of(positions.begin(), positions.end(), [](const model::Field* field) { return field->required; });
 }
 
-std::vector<std::string> DescribeField(const std::vector<const model::Field*>& positions) {
-  Lines lines = Prose(*positions[0]);
-  Lines sentences = Facts(*positions[0]);
-  for (std::size_t i = 1; i < positions.size(); ++i) {
-    if (!lines.empty() && Prose(*positions[i]) != lines) lines.clear();
-    if (!sentences.empty()) Keep(Facts(*positions[i]), sentences);
+std::vector<std::string> CommonProse(const std::vector<const model::Field*>& positions) {
+  Lines common;
+  for (const model::Field* field : positions) {
+    Lines lines = Prose(*field);
+    if (lines.empty() || lines == common) continue;
+    if (!common.empty()) return {};
+    common = std::move(lines);
   }
+  return common;
+}
+
+std::vector<std::string> DescribeField(const std::vector<const model::Field*>& positions) {
+  Lines lines = CommonProse(positions);
+  Lines sentences = Facts(*positions[0]);
+  for (std::size_t i = 1; i < positions.size() && !sentences.empty(); ++i) Keep(Facts(*positions[i]), sentences);
   std::string facts;
   for (const std::string& sentence : sentences) facts += (facts.empty() ? "" : " ") + sentence;
   if (!facts.empty()) lines.push_back(std::move(facts));

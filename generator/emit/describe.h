@@ -27,6 +27,9 @@ std::string DescribeMember(const std::vector<const model::Field*>& positions, co
 std::vector<std::string> DescribeStruct(const std::vector<const model::Schema*>& positions,
                                         const std::string& fallback);
 
+// The description of a property that all its positions share; those without one do not count. Empty if they differ.
+std::vector<std::string> CommonProse(const std::vector<const model::Field*>& positions);
+
 bool IsRequired(const std::vector<const model::Field*>& positions);
 
 // The sentence about deprecation in the comments of a deprecated version.

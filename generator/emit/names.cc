@@ -154,14 +154,14 @@ std::string WithUnderscore(std::string word) {
   return word;
 }
 
-constexpr std::array<std::pair<char, std::string_view>, 32> kSymbols = {
+constexpr std::array<std::pair<char, std::string_view>, 33> kSymbols = {
     {{'-', "dash"},      {'_', "underscore"}, {'$', "dollar"},   {'*', "star"},       {'=', "equal"},
      {'!', "not"},       {'~', "tilde"},      {'.', "dot"},      {'/', "slash"},      {'\\', "backslash"},
      {'+', "plus"},      {'<', "less"},       {'>', "greater"},  {'&', "ampersand"},  {'|', "bar"},
      {'%', "percent"},   {'^', "caret"},      {'@', "at"},       {'#', "hash"},       {':', "colon"},
      {';', "semicolon"}, {',', "comma"},      {'?', "question"}, {'\'', "quote"},     {'"', "doublequote"},
      {'(', "open"},      {')', "close"},      {'[', "bracket"},  {']', "endbracket"}, {'{', "brace"},
-     {'}', "endbrace"},  {' ', "space"}}};
+     {'}', "endbrace"},  {' ', "space"},      {'`', "backtick"}}};
 
 std::string_view SymbolWord(char c) {
   for (const auto& [symbol, word] : kSymbols) {
@@ -234,33 +234,49 @@ std::string Join(const std::vector<std::string>& words, std::string_view separat
   return out;
 }
 
-// "kReplace_replace", "kAB_a_dash_b": a constant's name and then the value, character by character. The part after the
-// last '_' that is not between digits begins with a letter, which never happens in a name without the spelling.
-std::string SpelledConstant(std::string_view value) {
-  std::vector<std::string> words;
-  bool open = false;
-  for (std::string_view rest = value; !rest.empty();) {
-    const char c = rest.front();
-    if (static_cast<unsigned char>(c) >= 0x80) {
-      words.push_back(ForeignWord(rest));
-      open = false;
-      continue;
-    }
-    rest.remove_prefix(1);
-    const bool plain = IsLetter(c) || IsDigit(c);
-    if (!plain) {
-      words.emplace_back(SymbolWord(c));
-    } else if (open) {
-      words.back() += c;
-    } else {
-      words.emplace_back(1, c);
-    }
-    open = plain;
+bool IsPlain(char c) { return IsLetter(c) || IsDigit(c); }
+
+// Returns whether a value can be a part of an identifier as it is: letters, digits, and single underscores inside.
+bool IsVerbatim(std::string_view value) {
+  return !value.empty() && IsPlain(value.front()) && IsPlain(value.back()) &&
+         value.find("__") == std::string_view::npos &&
+         std::all_of(value.begin(), value.end(), [](char c) { return IsPlain(c) || c == '_'; });
+}
+
+// The name of the next character of `text`, which is neither a letter nor a digit, with a capital. No name is the
+// beginning of another one followed by a name.
+std::string SymbolName(std::string_view& text) {
+  std::string name;
+  if (static_cast<unsigned char>(text.front()) >= 0x80) {
+    name = ForeignWord(text);
+  } else {
+    const char c = text.front();
+    const bool control = c < 0x20 || c == 0x7F;
+    name = control ? ForeignWord(text) : std::string(SymbolWord(c));
+    if (!control) text.remove_prefix(1);
   }
-  std::string spelling = Join(words, "_");
-  if (spelling.empty()) spelling = "nothing";
-  if (IsDigit(spelling[0])) spelling.insert(0, "n");
-  return ConstantIdentifier(value) + "_" + spelling;
+  name[0] = Upper(name[0]);
+  return name;
+}
+
+// "_cloud_Dash_config", "EqualTilde_5": parts that are letters and digits alternate with the names of the symbols
+// between them. The first part has an underscore before it if it is of letters and digits, so that the value can be
+// told from the result.
+std::string Spelled(std::string_view value) {
+  std::string out;
+  while (!value.empty()) {
+    const bool plain = IsPlain(value.front());
+    if (plain || !out.empty()) out += '_';
+    while (!value.empty() && IsPlain(value.front()) == plain) {
+      if (plain) {
+        out += value.front();
+        value.remove_prefix(1);
+      } else {
+        out += SymbolName(value);
+      }
+    }
+  }
+  return out.empty() ? "Empty" : out;
 }
 
 }  // namespace
@@ -307,28 +323,24 @@ std::string ElementTypeIdentifier(std::string_view name, const std::vector<std::
 }
 
 std::string ConstantIdentifier(std::string_view value) {
-  std::string name = Camel(Words(value));
-  const bool minus = value.size() > 1 && value[0] == '-' && IsDigit(value[1]);
-  if (IsDigit(name[0])) name.insert(0, minus ? "ValueMinus" : "Value");
-  return "k" + name;
+  if (!IsVerbatim(value)) return "ks" + Spelled(value);
+  const bool pascal = IsUpper(value[0]) && value.find('_') == std::string_view::npos;
+  std::string name = (pascal ? "k" : "k_") + std::string(value);
+  if (name == "kTable") name += '_';  // only types with fields have a kTable
+  return name;
 }
 
-std::vector<std::string> ConstantIdentifiers(const std::vector<std::string>& values) {
-  std::map<std::string, std::size_t> wanted, spelled;
-  for (const std::string& value : values) {
-    ++wanted[ConstantIdentifier(value)];
-    ++spelled[SpelledConstant(value)];
-  }
+std::vector<std::string> FieldConstants(const std::vector<std::string>& paths) {
+  std::map<std::string, std::size_t> wanted;
   std::vector<std::string> result;
-  result.reserve(values.size());
-  for (const std::string& value : values) {
-    std::string name = ConstantIdentifier(value);
-    if (wanted[name] != 1) {
-      name = SpelledConstant(value);
-      if (spelled[name] != 1) name += "_h" + Hash(value);  // words for symbols, and the same words as letters
-    }
-    if (name == "kTable") name += '_';  // only types with fields have a kTable
-    result.push_back(std::move(name));
+  result.reserve(paths.size());
+  for (const std::string& path : paths) {
+    result.push_back("k" + Camel(Words(path)));
+    ++wanted[result.back()];
+  }
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const bool usable = wanted[result[i]] == 1 && !IsDigit(result[i][1]) && result[i] != "kTable";
+    if (!usable) result[i] = ConstantIdentifier(paths[i]);
   }
   return result;
 }

@@ -41,13 +41,20 @@ std::string Singular(std::string_view plural);
 std::string ElementTypeIdentifier(std::string_view name, const std::vector<std::string>& siblings,
                                   const std::set<std::string, std::less<>>& taken);
 
-// A constant of an enum: "kAlways", "kEmpty" for "", "kEqualTilde" for "=~", "kValue301" for "301".
+// The constant for a value of an enum. It follows from the value alone, and no two values have the same one:
+//
+//   a capital, then letters and digits               k and the value: "kAlways", "kHTTP"
+//   letters, digits, and single underscores inside   k_ and the value: "k_keep", "k_ALWAYS_ON", "k_301"
+//   all others                                       ks and the value, with the names of its symbols:
+//                                                    "ks_cloud_Dash_config", "ksEqualTilde", "ksDash_5", "ksEmpty"
+//
+// "Table" is kTable_, because kTable is the table of a type.
 std::string ConstantIdentifier(std::string_view value);
 
-// Constants for the values of one enum. Adding a value must not change the meaning of code that compiles, so a name
-// never moves from one value to another: when several values map to the same name, none gets it, and each name ends in
-// the value's spelling ("kReplace_replace", "kReplace_Replace"). In the order of `values`, which has no duplicates.
-std::vector<std::string> ConstantIdentifiers(const std::vector<std::string>& values);
+// Constants for the paths of the selectable fields of one kind, such as "spec.nodeName": "kSpecNodeName". Paths that
+// differ only in case or separators have those of ConstantIdentifier(). In the order of `paths`, which has no
+// duplicates.
+std::vector<std::string> FieldConstants(const std::vector<std::string>& paths);
 
 // A namespace and folder: lower case, ASCII, no reserved file name ("cert_manager", "con_").
 std::string NamespaceIdentifier(std::string_view name);

@@ -35,7 +35,7 @@ PlannedEnum SelectableFields(const std::vector<std::string>& json_paths, const P
   for (const std::string& path : json_paths) labels.push_back(path.starts_with('.') ? path.substr(1) : path);
   std::sort(labels.begin(), labels.end());
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-  const std::vector<std::string> identifiers = ConstantIdentifiers(labels);
+  const std::vector<std::string> identifiers = FieldConstants(labels);
   PlannedEnum out{
       .name = Inside(kind, kMetadataNames[1]),
       .type = "std::string_view",

@@ -24,6 +24,9 @@ constexpr std::size_t kColumns = 120;
 constexpr std::size_t kMostMembers = 4000;
 constexpr std::size_t kLongestName = 32767;
 
+// Compilers need quadratic time for the members of one struct: 5,000 constants take a second, 20,000 take 25.
+constexpr std::size_t kMostConstants = 5000;
+
 constexpr std::string_view kObjectMeta = "kgen::meta::v1::ObjectMeta";
 constexpr std::string_view kListMeta = "kgen::meta::v1::ListMeta";
 
@@ -136,8 +139,12 @@ std::vector<const model::Schema*> Innermost(const model::Api& api, const Member&
   return inner;
 }
 
-bool HasValues(const std::vector<const model::Schema*>& schemas) {
-  return std::any_of(schemas.begin(), schemas.end(), [](const auto* schema) { return !schema->enum_values.empty(); });
+// Returns the property of this name at each position of an object.
+Member MemberOf(const std::vector<const model::Schema*>& positions, const std::string& name) {
+  Member member;
+  member.reserve(positions.size());
+  for (const model::Schema* position : positions) member.push_back(position->Find(name));
+  return member;
 }
 
 std::set<std::string, std::less<>> Union(const std::set<std::string, std::less<>>& a,
@@ -206,6 +213,14 @@ const model::Schema& Resolved(const model::Api& api, const model::Schema& schema
     at = &type.schema;
   }
   return *at;
+}
+
+std::vector<std::string> SortedValues(const model::Schema& schema) {
+  std::vector<std::string> values;
+  values.reserve(schema.enum_values.size());
+  for (const model::EnumValue& value : schema.enum_values) values.push_back(value.text);
+  std::sort(values.begin(), values.end());
+  return values;
 }
 
 std::function<std::string(std::string_view)> NameObjects(const model::Api& api,
@@ -340,7 +355,7 @@ void StructPlanner::PlanNested(const std::vector<Member>& members, Scope& scope,
     fields.push_back(member[0]);
     const std::vector<const model::Schema*> inner = Innermost(api_, member);
     if (inner[0]->kind == Kind::kObject || IsAliased(member, scope)) objects.push_back(member[0]->name);
-    if (HasValues(inner)) enums.push_back(member[0]->name);
+    if (HasConstants(*member[0], *inner[0], scope)) enums.push_back(member[0]->name);
   }
   std::set<std::string, std::less<>> taken = scope.OwnNames();
   for (const auto& [wire_name, identifier] : scope.members) taken.insert(identifier);
@@ -361,6 +376,16 @@ void StructPlanner::PlanNested(const std::vector<Member>& members, Scope& scope,
     if (scope.nested.contains(member[0]->name)) PlanInner(member, scope, out);
     if (scope.enums.contains(member[0]->name)) out.enums.push_back(PlanEnum(member, scope));
   }
+}
+
+bool StructPlanner::HasConstants(const model::Field& field, const model::Schema& inner, const Scope& scope) const {
+  if (inner.enum_values.size() <= kMostConstants) return !inner.enum_values.empty();
+  diagnostics_.Warning("enum-size", field.origin,
+                       "the enum has " + std::to_string(inner.enum_values.size()) +
+                           " values; it gets no constants, because they would take too long to compile",
+                       scope.title + "." + Visible(field.name),
+                       "write the values as text, or use a pattern in place of the enum");
+  return false;
 }
 
 // Returns whether the struct has an alias for the type of a member because that type has its own name. With the alias,
@@ -395,10 +420,10 @@ void StructPlanner::PlanInner(const Member& member, const Scope& scope, PlannedS
   const std::string& name = scope.nested.find(member[0]->name)->second;
   const std::string fallback = scope.from_document ? "The type of the member " + InComment(member[0]->name) + "." : "";
   if (!shape.name.empty()) {
-    out.aliases.push_back({.name = name,
-                           .target = shape.name,
-                           .comment = CommentLines(DescribeStruct(inner, fallback), scope.width() - 2),
-                           .shared = true});
+    std::vector<std::string> lines = DescribeStruct(inner, fallback);
+    AddOwnProse(inner, {}, {}, lines);
+    out.aliases.push_back(
+        {.name = name, .target = shape.name, .comment = CommentLines(lines, scope.width() - 2), .shared = true});
     return;
   }
   Scope below{.path = scope.path + "::" + name,
@@ -415,42 +440,69 @@ void StructPlanner::PlanInner(const Member& member, const Scope& scope, PlannedS
   out.nested.push_back(PlanObject(shape, below, fallback));
 }
 
+// Adds the descriptions that members of a shared struct have at the positions of one alias, and not at all others: the
+// struct itself can have neither. `around` are the positions of an alias inside of the struct, which says what they
+// share; empty at the top.
+void StructPlanner::AddOwnProse(const std::vector<const model::Schema*>& own,
+                                const std::vector<const model::Schema*>& around, const std::string& path,
+                                std::vector<std::string>& lines) const {
+  const Shape& shape = shapes_.Of(*own[0]);
+  if (!HasDifferingProse(*own[0])) return;
+  const std::set<std::string_view>& differing = DifferingProse(shape);
+  for (const model::Field& field : own[0]->fields) {
+    if (!IsTableName(field.name)) continue;
+    const std::string below = path + field.name;
+    const Member member = MemberOf(own, field.name);
+    if (differing.contains(field.name) && (around.empty() || CommonProse(MemberOf(around, field.name)).empty())) {
+      std::vector<std::string> prose = CommonProse(member);
+      if (!prose.empty()) prose[0].insert(0, InComment(below) + ": ");
+      lines.insert(lines.end(), prose.begin(), prose.end());
+    }
+    const std::vector<const model::Schema*> inner = Innermost(api_, member);
+    if (inner[0]->kind != Kind::kObject || !HasDifferingProse(*inner[0])) continue;
+    AddOwnProse(inner, Innermost(api_, MemberOf(shape.positions, field.name)), below + ".", lines);
+  }
+}
+
+// Returns whether positions of an object describe a member of it, at any depth, differently.
+bool StructPlanner::HasDifferingProse(const model::Schema& object) const {
+  const Shape& shape = shapes_.Of(object);
+  if (const auto known = differing_inside_.find(&shape); known != differing_inside_.end()) return known->second;
+  bool differing = !DifferingProse(shape).empty();
+  for (const model::Field& field : object.fields) {
+    const model::Schema& inner = Innermost(api_, *field.schema);
+    if (!differing && inner.kind == Kind::kObject && IsTableName(field.name)) differing = HasDifferingProse(inner);
+  }
+  differing_inside_[&shape] = differing;
+  return differing;
+}
+
+const std::set<std::string_view>& StructPlanner::DifferingProse(const Shape& shape) const {
+  const auto [found, added] = differing_.try_emplace(&shape);
+  if (!added || shape.positions.size() == 1) return found->second;
+  for (const model::Field& field : shape.positions[0]->fields) {
+    if (!IsTableName(field.name)) continue;
+    const Member member = MemberOf(shape.positions, field.name);
+    const bool described = std::any_of(member.begin(), member.end(),
+                                       [](const model::Field* each) { return !CommonProse({each}).empty(); });
+    if (described && CommonProse(member).empty()) found->second.insert(field.name);
+  }
+  return found->second;
+}
+
+// All positions of a member have the same values, because values are part of a shape.
 PlannedEnum StructPlanner::PlanEnum(const Member& member, const Scope& scope) const {
   PlannedEnum out;
   out.name = scope.enums.find(member[0]->name)->second;
-  bool text = false;
-  std::set<std::string> all;  // of all positions
-  for (const model::Schema* schema : Innermost(api_, member)) {
-    text = schema->kind == Kind::kString;
-    for (const model::EnumValue& value : schema->enum_values) all.insert(value.text);
-  }
-  const std::vector<std::string> values(all.begin(), all.end());
+  const model::Schema& schema = Innermost(api_, *member[0]->schema);
+  const bool text = schema.kind == Kind::kString;
   out.type = text ? "std::string_view" : "std::int64_t";
-  const std::vector<std::string> identifiers = ConstantIdentifiers(values);
-  WarnOfSpelledConstants(*member[0], values, identifiers, scope);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    std::string literal = text ? StringViewLiteral(values[i]) : values[i];
+  for (const std::string& value : SortedValues(schema)) {
+    std::string literal = text ? StringViewLiteral(value) : value;
     if (literal == "-9223372036854775808") literal = "-9223372036854775807 - 1";  // C++ has no literal for this value
-    out.constants.push_back({identifiers[i], std::move(literal)});
+    out.constants.push_back({ConstantIdentifier(value), std::move(literal)});
   }
   return out;
-}
-
-// Values that differ only in case or separators are usually a mistake, and they change the names of the constants.
-void StructPlanner::WarnOfSpelledConstants(const model::Field& field, const std::vector<std::string>& values,
-                                           const std::vector<std::string>& identifiers, const Scope& scope) const {
-  std::string list;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::string plain = ConstantIdentifier(values[i]);
-    if (!identifiers[i].starts_with(plain + "_") || identifiers[i].size() == plain.size() + 1) continue;
-    list += (list.empty() ? "" : ", ") + Quote(values[i]) + " is " + identifiers[i];
-  }
-  if (list.empty()) return;
-  diagnostics_.Warning("enum-clash", field.origin,
-                       "values of " + Quote(field.name) +
-                           " map to the same constant, so each constant ends in its value's spelling: " + list,
-                       scope.title + "." + Visible(field.name),
-                       "remove values that are mistakes; the constants change their names then");
 }
 
 Spelling StructPlanner::SpellRef(const model::Field& field, const model::Schema& schema, const Scope& scope) const {

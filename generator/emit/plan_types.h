@@ -8,6 +8,7 @@
 #define KGEN_GENERATOR_EMIT_PLAN_TYPES_H_
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -64,13 +65,16 @@ class StructPlanner {
   struct Scope;
   PlannedStruct PlanObject(const Shape& shape, Scope& scope, const std::string& fallback) const;
   void PlanNested(const std::vector<Member>& members, Scope& scope, PlannedStruct& out) const;
+  bool HasConstants(const model::Field& field, const model::Schema& inner, const Scope& scope) const;
   bool IsAliased(const Member& member, const Scope& scope) const;
   bool IsOwnName(const Member& member, const std::string& name) const;
   void PlanInner(const Member& member, const Scope& scope, PlannedStruct& out) const;
   PlannedField PlanField(const Member& member, const Scope& scope) const;
+  void AddOwnProse(const std::vector<const model::Schema*>& own, const std::vector<const model::Schema*>& around,
+                   const std::string& path, std::vector<std::string>& lines) const;
+  bool HasDifferingProse(const model::Schema& object) const;
+  const std::set<std::string_view>& DifferingProse(const Shape& shape) const;
   PlannedEnum PlanEnum(const Member& member, const Scope& scope) const;
-  void WarnOfSpelledConstants(const model::Field& field, const std::vector<std::string>& values,
-                              const std::vector<std::string>& identifiers, const Scope& scope) const;
   Spelling Spell(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
   Spelling SpellRef(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
   std::string Flags(const Member& member, const Scope& scope) const;
@@ -81,10 +85,15 @@ class StructPlanner {
   const Shapes& shapes_;
   std::string scope_;
   Diagnostics& diagnostics_;
+  mutable std::map<const Shape*, std::set<std::string_view>> differing_;  // results of DifferingProse()
+  mutable std::map<const Shape*, bool> differing_inside_;                 // results of HasDifferingProse()
 };
 
 // Follows the references of a schema through aliases. The result is a kRef only if it refers to a struct.
 const model::Schema& Resolved(const model::Api& api, const model::Schema& schema);
+
+// The values of an enum in byte order, whatever the order of the document.
+std::vector<std::string> SortedValues(const model::Schema& schema);
 
 // Returns a function that maps the wire name of a property to the name of its type, for properties that are anonymous
 // objects. `fields` are all properties of the enclosing struct; `taken` are names that already have a meaning there.

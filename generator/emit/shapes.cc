@@ -112,7 +112,9 @@ Shapes::Text Shapes::AddValue(const model::Schema& unresolved, const Place& plac
     text = {type.qualified, type.qualified};
   } else {
     const Kind kind = schema.kind == Kind::kRef ? Kind::kJson : schema.kind;
-    text.key = text.lasting = model::Describe(kind);
+    text.key = model::Describe(kind);
+    for (const std::string& value : SortedValues(schema)) text.key += "=" + std::to_string(value.size()) + ":" + value;
+    text.lasting = text.key;
   }
   if (unresolved.nullable) {
     text.key += '?';

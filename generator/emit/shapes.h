@@ -4,9 +4,9 @@
 //
 //   types of a group, all versions --Add()--> Shapes --> StructPlanner: types.h, and shapes.h for shared types
 //
-// The shape of an object consists of the properties that determine its field table: wire names, kinds of value,
-// nullability, and the shapes of its members. Descriptions, defaults, limits, enum values and `required` are not part
-// of it.
+// The shape of an object consists of the properties that determine its field table and its constants: wire names, kinds
+// of value, nullability, values of enums, and the shapes of its members. Descriptions, defaults, limits and `required`
+// are not part of it.
 //
 // Objects of equal shape become one struct. If only one struct uses it, it is nested there. If several do, it is
 // defined in the group's shapes.h, and each use is an alias. Two kinds of object never share a struct: the direct

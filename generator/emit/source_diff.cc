@@ -2,7 +2,9 @@
 #include "generator/emit/source_diff.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -128,8 +130,13 @@ MemberType TypeOf(const Side& side, const TypeKey& owner, const PlannedField& fi
   return {text.substr(0, begin), text.substr(end), std::move(type), std::move(name)};
 }
 
-std::string Spell(const Side& side, const MemberType& type) {
-  return type.type.path.empty() ? type.before : type.before + side.Spell(type.type) + type.after;
+// The C++ name of the struct of a member. `holder` is the name of the struct with the member at this position.
+std::string NameOf(const Side& side, const MemberType& type, const std::string& holder) {
+  return type.name.empty() ? side.Spell(type.type) : holder + "::" + type.name;
+}
+
+std::string Spell(const Side& side, const MemberType& type, const std::string& holder) {
+  return type.type.path.empty() ? type.before : type.before + NameOf(side, type, holder) + type.after;
 }
 
 // The kind whose table a struct has, as a literal; empty for others.
@@ -175,10 +182,8 @@ class SourceDiff {
         MatchTypes(version, *other);
       }
     }
-    while (!todo_.empty()) {
-      const auto [key, path] = std::move(todo_.back());
-      todo_.pop_back();
-      CompareStructs(key, matches_[key].type, path);
+    for (const auto& [key, match] : named_) {
+      CompareStructs(key, match.type, {match.path, before_.Spell(key), after_.Spell(match.type), false});
     }
     for (const PlannedVersion& version : before_.plan().versions) {
       if (const PlannedVersion* other = after_.Version(version.title)) CompareVersions(version, *other);
@@ -186,10 +191,17 @@ class SourceDiff {
   }
 
  private:
-  // What a struct has become, and the first position that says so.
+  // The counterpart of a struct in the other state, and the first position that says so.
   struct Match {
     TypeKey type;
     std::string path;
+  };
+
+  // A position of a struct, with its C++ names in both states: "shop::v1::Order::Spec".
+  struct Place {
+    std::string path;
+    std::string was, is;
+    bool told;  // a finding around this position says that its type is shared with other positions than before
   };
 
   void Break(const std::string& path, std::string text) { out_.source.push_back({path, std::move(text)}); }
@@ -213,20 +225,19 @@ class SourceDiff {
         continue;
       }
       Renamed(path, "the type", planned.name, found->name);
-      AddMatch({version.title, planned.path}, {other.title, found->path}, path);
+      named_[{version.title, planned.path}] = {{other.title, found->path}, path};
     }
   }
 
-  void AddMatch(const TypeKey& key, TypeKey other, const std::string& path) {
-    matches_[key] = {std::move(other), path};
-    todo_.emplace_back(key, path);
-  }
-
-  void CompareStructs(const TypeKey& key, const TypeKey& other_key, const std::string& path) {
+  // Compares each position of a struct, because a struct that several positions share breaks at all of them. A pair of
+  // structs without differences is compared once.
+  void CompareStructs(const TypeKey& key, const TypeKey& other_key, const Place& place) {
+    if (equal_.contains({key, other_key})) return;
+    const std::size_t findings = out_.source.size();
     const PlannedStruct& planned = *before_.Find(key);
     const PlannedStruct& other = *after_.Find(other_key);
     for (const PlannedField& field : planned.fields) {
-      const std::string below = DocumentPath(path).Key(field.wire_name).Text();
+      const std::string below = DocumentPath(place.path).Key(field.wire_name).Text();
       const auto found = std::find_if(other.fields.begin(), other.fields.end(),
                                       [&](const PlannedField& f) { return f.wire_name == field.wire_name; });
       if (found == other.fields.end()) {
@@ -234,26 +245,43 @@ class SourceDiff {
         continue;
       }
       Renamed(below, "the member", field.identifier, found->identifier);
-      CompareTypes(TypeOf(before_, key, field), TypeOf(after_, other_key, *found), below);
+      CompareTypes(TypeOf(before_, key, field), TypeOf(after_, other_key, *found), below, place);
     }
-    for (const PlannedEnum& values : planned.enums) CompareEnums(values, other, path);
+    for (const PlannedEnum& values : planned.enums) CompareEnums(values, other, place.path);
+    if (out_.source.size() == findings) equal_.insert({key, other_key});
   }
 
-  void CompareTypes(const MemberType& was, const MemberType& is, const std::string& path) {
+  void CompareTypes(const MemberType& was, const MemberType& is, const std::string& path, const Place& place) {
+    const std::string spelled = Spell(before_, was, place.was), now = Spell(after_, is, place.is);
     if (was.before != is.before || was.after != is.after || was.type.path.empty() != is.type.path.empty()) {
-      Renamed(path, "its C++ type", Spell(before_, was), Spell(after_, is));
+      Renamed(path, "its C++ type", spelled, now);
       return;
     }
     if (was.type.path.empty()) return;
-    const auto match = matches_.find(was.type);
-    if (match == matches_.end()) {
-      // What is around a nested struct may have another name, which is reported there.
-      const bool kept = was.name.empty() || is.name.empty() ? was.type == is.type : was.name == is.name;
-      if (!kept) Break(path, "its C++ type was " + before_.Spell(was.type) + ", is " + after_.Spell(is.type));
-      AddMatch(was.type, is.type, ElementPath(was, path));
-    } else if (match->second.type != is.type) {
-      Break(path, "its C++ type was " + before_.Spell(was.type) + ", is " + after_.Spell(is.type) + "; at " +
-                      match->second.path + " the same type is " + after_.Spell(match->second.type));
+    Place below = {ElementPath(was, path), NameOf(before_, was, place.was), NameOf(after_, is, place.is), place.told};
+    if (const auto named = named_.find(was.type); named != named_.end()) {  // compared where it is declared
+      if (named->second.type != is.type) Renamed(path, "its C++ type", below.was, below.is);
+      return;
+    }
+    // What is around a nested struct may have another name, which is reported there.
+    if (was.name != is.name) Renamed(path, "its C++ type", below.was, below.is);
+    CompareSharing(was.type, is.type, below);
+    CompareStructs(was.type, is.type, below);
+  }
+
+  // Finds positions that had one type and have two, and the reverse.
+  void CompareSharing(const TypeKey& was, const TypeKey& is, Place& place) {
+    const auto [after, first] = became_.try_emplace(was, Match{is, place.path});
+    const auto [before, only] = came_from_.try_emplace(is, Match{was, place.path});
+    if (place.told) return;
+    if (after->second.type != is) {
+      Break(place.path, "no longer has the C++ type of " + after->second.path +
+                            ", so assignments from one to the other do not compile");
+      place.told = true;
+    } else if (before->second.type != was) {
+      Break(place.path, "has the same C++ type as " + before->second.path +
+                            " now, so overloads and specializations for both do not compile");
+      place.told = true;
     }
   }
 
@@ -350,8 +378,9 @@ class SourceDiff {
 
   const Side before_, after_;
   model::Differences& out_;
-  std::map<TypeKey, Match> matches_;
-  std::vector<std::pair<TypeKey, std::string>> todo_;
+  std::map<TypeKey, Match> named_;               // kinds, lists and named types, by what they were
+  std::map<TypeKey, Match> became_, came_from_;  // all others: by what they were, and by what they are
+  std::set<std::pair<TypeKey, TypeKey>> equal_;  // pairs without differences
 };
 
 }  // namespace

@@ -20,9 +20,10 @@ struct Finding {
 };
 
 struct Differences {
-  std::vector<Finding> source;  // C++ that uses the generated code no longer compiles, or means something else
-  std::vector<Finding> wire;    // programs and servers no longer understand each other
-  std::vector<Finding> added;   // what only the new state has
+  std::vector<Finding> source;   // C++ that uses the generated code no longer compiles, or means something else
+  std::vector<Finding> wire;     // programs and servers no longer understand each other
+  std::vector<Finding> refuses;  // a server refuses what it accepted: limits, patterns and rules
+  std::vector<Finding> added;    // what only the new state has
 };
 
 }  // namespace kgen::generator::model

@@ -121,6 +121,7 @@ struct RawCustomResource {
   std::string group, kind, list_kind, plural, singular;
   Scope scope = Scope::kNamespaced;
   bool preserve_unknown = false;  // spec.preserveUnknownFields
+  bool converts = false;          // a webhook converts between the versions
   std::vector<RawCustomVersion> versions;
   std::string manifest_json;
   bool installable = true;  // false for v1beta1

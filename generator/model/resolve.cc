@@ -11,6 +11,7 @@
 #include "generator/model/names.h"
 #include "generator/model/resolve_operations.h"
 #include "generator/model/resolve_schema.h"
+#include "generator/model/versions.h"
 
 namespace kgen::generator::model {
 namespace {
@@ -47,6 +48,7 @@ class Resolver {
     CheckServed();
     CheckListKinds();
     BuildGroups();
+    for (const RawCustomResource& crd : draft_.custom_resources) CheckVersions(crd, api_, diagnostics_);
     BuildManifests();
     return std::move(api_);
   }

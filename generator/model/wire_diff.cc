@@ -2,6 +2,7 @@
 #include "generator/model/wire_diff.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -71,6 +72,13 @@ std::vector<std::string> Values(const Schema& schema) {
   return out;
 }
 
+double Number(const std::string& json) { return std::strtod(json.c_str(), nullptr); }
+
+// A limit that is new, or stricter than before. `sign` is 1 for a lower limit and -1 for an upper one.
+bool IsStricter(const std::string& was, const std::string& is, int sign) {
+  return !is.empty() && (was.empty() || sign * Number(is) > sign * Number(was));
+}
+
 class WireDiff {
  public:
   WireDiff(const Api& before, const Api& after, Differences& out) : before_(before), after_(after), out_(out) {}
@@ -118,6 +126,7 @@ class WireDiff {
   }
 
   void Break(const std::string& path, std::string text) { out_.wire.push_back({path, std::move(text)}); }
+  void Refuse(const std::string& path, std::string text) { out_.refuses.push_back({path, std::move(text)}); }
   void Add(const std::string& path, std::string text) { out_.added.push_back({path, std::move(text)}); }
 
   void CompareKind(const ApiKind& a, const ApiKind& b) {
@@ -159,8 +168,9 @@ class WireDiff {
 
   void CompareNamed(const NamedType& a, const NamedType& b) {
     if (a.runtime || b.runtime || !seen_.insert({&a, &b}).second) return;
-    const std::string version = (a.group.empty() ? "" : a.group + "/") + a.version;
-    CompareFields(a.schema, b.schema, version + " " + a.name);
+    const std::string path = (a.group.empty() ? "" : a.group + "/") + a.version + " " + a.name;
+    CompareLimits(a.schema, b.schema, path);
+    CompareFields(a.schema, b.schema, path);
   }
 
   // A value without the aliases in front of it, and the type that it names, if it names a struct.
@@ -185,6 +195,7 @@ class WireDiff {
       return;
     }
     CompareEnums(*from.schema, *to.schema, path);
+    CompareLimits(a, b, path);
     const auto known = [](const Value& value) { return value.named == nullptr || !value.named->runtime; };
     if (from.named != nullptr && to.named != nullptr) {
       CompareNamed(*from.named, *to.named);
@@ -207,6 +218,45 @@ class WireDiff {
     }
     if (const auto lost = Without(was, is); !lost.empty()) Break(path, "values are gone: " + Listed(lost));
     if (const auto more = Without(is, was); !more.empty()) Add(path, "new values: " + Listed(more));
+  }
+
+  void CompareLimits(const Schema& a, const Schema& b, const std::string& path) {
+    static const Facets kNone;
+    const Facets& was = a.facets == nullptr ? kNone : *a.facets;
+    const Facets& is = b.facets == nullptr ? kNone : *b.facets;
+    const auto limit = [&](std::string Facets::* which, int sign, std::string_view what) {
+      if (!IsStricter(was.*which, is.*which, sign)) return;
+      Refuse(path, std::string(what) + " is " + is.*which + ((was.*which).empty() ? " now" : ", was " + was.*which));
+    };
+    limit(&Facets::minimum, 1, "its minimum");
+    limit(&Facets::maximum, -1, "its maximum");
+    limit(&Facets::min_length, 1, "its least length");
+    limit(&Facets::max_length, -1, "its greatest length");
+    limit(&Facets::min_items, 1, "its least number of elements");
+    limit(&Facets::max_items, -1, "its greatest number of elements");
+    limit(&Facets::min_properties, 1, "its least number of entries");
+    limit(&Facets::max_properties, -1, "its greatest number of entries");
+    if (is.exclusive_minimum && !was.exclusive_minimum && was.minimum == is.minimum)
+      Refuse(path, "its minimum " + is.minimum + " itself is no longer legal");
+    if (is.exclusive_maximum && !was.exclusive_maximum && was.maximum == is.maximum)
+      Refuse(path, "its maximum " + is.maximum + " itself is no longer legal");
+    if (!is.multiple_of.empty() && is.multiple_of != was.multiple_of)
+      Refuse(path, "it must be a multiple of " + is.multiple_of + " now");
+    if (!is.pattern.empty() && is.pattern != was.pattern)
+      Refuse(path, "its pattern is " + Quote(is.pattern, 200) +
+                       (was.pattern.empty() ? " now" : ", was " + Quote(was.pattern, 200)));
+    for (const ValidationRule& rule : b.validations) {
+      const auto known = [&](const ValidationRule& other) { return other.rule == rule.rule; };
+      if (std::any_of(a.validations.begin(), a.validations.end(), known)) continue;
+      Refuse(path, "a new rule: " + Quote(rule.rule, 200));
+    }
+    const bool unique = b.merge.list_type == "set" || b.merge.list_type == "map";
+    if (unique && (b.merge.list_type != a.merge.list_type || b.merge.list_map_keys != a.merge.list_map_keys)) {
+      Refuse(path, b.merge.list_type == "set"
+                       ? "its elements must differ now"
+                       : "its elements must differ in " +
+                             Listed({b.merge.list_map_keys.begin(), b.merge.list_map_keys.end()}) + " now");
+    }
   }
 
   static bool IsDemanded(const Field& field) { return field.required && field.schema->default_json.empty(); }

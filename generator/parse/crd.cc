@@ -93,6 +93,7 @@ class CrdParser {
     crd_.origin = map_.origin();
     ParseNames(spec);
     crd_.preserve_unknown = spec.BoolOr("preserveUnknownFields", beta_);
+    ParseConversion(spec);
     ParseVersions(spec);
     ParseMetadata();
     if (valid_) Add();
@@ -200,6 +201,13 @@ class CrdParser {
     Warning("crd-name", ValueOrigin(metadata, "name"),
             "the name is " + Quote(name) + "; it must be plural.group, " + Quote(expected), path.Key("name"),
             "the server refuses this CRD");
+  }
+
+  void ParseConversion(const MapReader& spec) {
+    const yaml::Node* node = spec.Map("conversion");
+    if (node == nullptr) return;
+    const std::string strategy = MapReader(context_, *node, spec.path().Key("conversion")).StringOr("strategy");
+    crd_.converts = !strategy.empty() && strategy != "None";
   }
 
   void ParseVersions(const MapReader& spec) {

@@ -3,10 +3,26 @@
 
 namespace kgen::generator::parse {
 
+namespace {
+
+// How to write what is expected in place of `node`; empty if there is no short answer.
+std::string WayTo(const yaml::Node& node, std::string_view expected) {
+  if (expected == "a string" && node.is_scalar() && !node.is_null()) return "put it in quotes: " + Quote(node.text());
+  if (expected == "a boolean") return "write true or false, without quotes";
+  if (expected == "a number") return "write a number without quotes";
+  if (expected == "a list") return "write a list: each element on a line of its own, after a dash";
+  if (expected.starts_with("a map") || expected == "a schema (a map)")
+    return "write a map: each key on a line of its own, indented";
+  return {};
+}
+
+}  // namespace
+
 void ReportKind(const Context& context, const yaml::Node& node, std::string_view expected, const DocumentPath& path) {
   std::string message = "expected " + std::string(expected) + ", found " + std::string(yaml::Describe(node.kind()));
   if (node.is_scalar() && !node.is_null()) message += " " + Quote(node.text());
-  context.diagnostics.Error("wrong-kind", context.At(node.mark()), std::move(message), path.Text());
+  context.diagnostics.Error("wrong-kind", context.At(node.mark()), std::move(message), path.Text(),
+                            WayTo(node, expected));
 }
 
 Origin MapReader::KeyOrigin(std::string_view key) const {

@@ -21,6 +21,7 @@ struct Context {
   Diagnostics& diagnostics;
   std::uint32_t file = 0;
   std::uint32_t document = 0;  // 0 when the file holds one only
+  bool found = false;          // the file was found in a folder, so what is no CRD is left out instead of refused
 
   Origin At(yaml::Mark mark) const { return Origin{file, mark.line, mark.column, document}; }
 };

@@ -40,6 +40,19 @@ JsonKind KindOf(const yaml::Node& node) {
   return JsonKind::kNull;
 }
 
+// What kubectl makes of a key that is a boolean in YAML 1.1; empty for others.
+std::string_view BooleanOf(std::string_view key) {
+  std::string lower(key);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const char* word : {"y", "yes", "on", "true"}) {
+    if (lower == word) return "true";
+  }
+  for (const char* word : {"n", "no", "off", "false"}) {
+    if (lower == word) return "false";
+  }
+  return {};
+}
+
 std::string SortedJson(const yaml::Node& node) { return yaml::ToJson(node, {.sort_keys = true}); }
 
 class SchemaReader {
@@ -140,9 +153,11 @@ class SchemaReader {
     for (const yaml::Entry& entry : properties->entries()) {
       const DocumentPath property_path = path.Key(entry.key);
       if (entry.ambiguous) {
+        const std::string_view read = BooleanOf(entry.key);
         context_.diagnostics.Warning(
             "yaml-key", context_.At(entry.mark),
-            "the property name " + std::string(entry.key) + " is a string here, but not for every YAML parser",
+            "the property name " + std::string(entry.key) + " is a string here, but " +
+                (read.empty() ? "not for every YAML parser" : "kubectl reads it as " + Quote(read)),
             property_path.Text(), "quote it: \"" + std::string(entry.key) + "\"");
       }
       schema_->properties.push_back(

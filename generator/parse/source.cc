@@ -12,7 +12,11 @@
 #include <iostream>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <system_error>
+#include <utility>
+
+#include "kgen/codec/yaml.h"
 
 namespace kgen::generator::parse {
 namespace {
@@ -23,6 +27,24 @@ constexpr std::array<std::string_view, 6> kEndings = {".yaml", ".yml", ".json", 
 
 bool HasKnownEnding(std::string_view name) {
   return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+constexpr std::array<std::string_view, 3> kKustomizations = {"kustomization.yaml", "kustomization.yml",
+                                                             "Kustomization"};
+
+bool IsKustomization(const fs::path& path) {
+  std::error_code error;
+  return fs::symlink_status(path, error).type() == fs::file_type::regular &&
+         std::find(kKustomizations.begin(), kKustomizations.end(), path.filename().native()) != kKustomizations.end();
+}
+
+// Returns whether kustomize would download a resource that is no path here.
+bool IsUrl(std::string_view resource) {
+  for (const char* part : {"//", "?ref=", "?version=", ".git/"}) {
+    if (resource.find(part) != std::string_view::npos) return true;
+  }
+  return resource.ends_with(".git") || resource.starts_with("git@") || resource.starts_with("git::") ||
+         resource.starts_with("github.com/");
 }
 
 // UTF-16 has a message of its own in the parser.
@@ -46,8 +68,11 @@ class Loader {
       LoadFolder(path);
     } else if (status.type() == fs::file_type::not_found) {
       Fail(path, "input-missing", "no such file or folder");
+    } else if (IsKustomization(path)) {
+      const fs::path folder = fs::path(path).parent_path();
+      LoadFolder(folder.empty() ? "." : folder.native());
     } else {
-      LoadFile(path);
+      LoadFile(path, /*found=*/false);
     }
   }
 
@@ -60,26 +85,101 @@ class Loader {
 
   void LoadFolder(const std::string& folder) {
     std::vector<std::string> files;
-    std::error_code error;
-    for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-      // Links are not followed: they may lead out of the folder.
-      if (it->is_symlink(error) || !it->is_regular_file(error)) continue;
-      if (HasKnownEnding(it->path().filename().native())) files.push_back(it->path().native());
-    }
-    if (error) {
-      Fail(folder, "input-unreadable", "the folder cannot be read: " + error.message());
-      return;
-    }
+    const std::size_t errors = diagnostics_.error_count();
+    if (!Walk(folder, files) || diagnostics_.error_count() != errors) return;
     if (files.empty()) {
       Fail(folder, "input-empty", "the folder contains no file with a known extension",
            "known extensions: .yaml .yml .json, each also with .gz");
       return;
     }
     std::sort(files.begin(), files.end());
-    for (const std::string& file : files) LoadFile(file);
+    for (const std::string& file : files) LoadFile(file, /*found=*/true);
   }
 
-  void LoadFile(const std::string& path) {
+  // Adds the files of a folder and of those below it, or what its kustomization names. Returns false after an error.
+  bool Walk(const std::string& folder, std::vector<std::string>& files) {
+    std::error_code error;
+    const fs::path canonical = fs::canonical(folder, error);
+    if (!error && !walked_.insert(canonical.native()).second) return true;  // kustomizations may name each other
+    for (const std::string_view name : kKustomizations) {
+      const fs::path path = fs::path(folder) / name;
+      if (IsKustomization(path)) return Follow(path, files);
+    }
+    error.clear();
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      // Links are not followed: they may lead out of the folder.
+      if (it->is_symlink(error)) continue;
+      if (it->is_directory(error)) {
+        if (!Walk(it->path().native(), files)) return false;
+      } else if (it->is_regular_file(error) && HasKnownEnding(it->path().filename().native())) {
+        files.push_back(it->path().native());
+      }
+    }
+    if (error) Fail(folder, "input-unreadable", "the folder cannot be read: " + error.message());
+    return !error;
+  }
+
+  // Adds a kustomization and the files that it names. What is wrong inside of it is shown when it is parsed.
+  bool Follow(const fs::path& path, std::vector<std::string>& files) {
+    std::stringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    const auto stream = yaml::Parse(text.str());
+    if (!stream) {
+      const std::uint32_t file = diagnostics_.AddFile(path.native());
+      diagnostics_.Error("syntax", Origin{file, stream.error().mark.line, stream.error().mark.column, 0},
+                         stream.error().message, {}, stream.error().hint);
+      return false;
+    }
+    files.push_back(path.native());  // an input of the run, though no CRD
+    const std::uint32_t file = diagnostics_.AddFile(path.native());
+    for (const yaml::Node& document : stream->documents()) {
+      for (const char* key : {"resources", "bases", "components", "crds"}) {
+        const yaml::Node* list = document.Find(key);
+        if (list == nullptr) continue;
+        for (const yaml::Node& item : list->items()) {
+          const Origin origin{file, item.mark().line, item.mark().column, 0};
+          if (item.is_string() && !Add(path.parent_path(), item.text(), origin, files)) return false;
+        }
+      }
+      NoteOthers(document, file);
+    }
+    return true;
+  }
+
+  bool Add(const fs::path& folder, std::string_view resource, Origin origin, std::vector<std::string>& files) {
+    std::error_code error;
+    const fs::path path = (folder / resource).lexically_normal();
+    const fs::file_status status = fs::symlink_status(path, error);
+    if (fs::is_directory(status)) return Walk(path.native(), files);
+    if (fs::is_regular_file(status)) {
+      if (HasKnownEnding(path.filename().native())) files.push_back(path.native());
+      return true;
+    }
+    if (IsUrl(resource)) {
+      diagnostics_.Info("skipped", origin, "skipped " + Quote(resource, 200) + ": kgen does not use the network");
+      return true;
+    }
+    const char* what = fs::is_symlink(status) ? "a link; kgen follows no links in a folder" : "no file or folder";
+    diagnostics_.Error("input-missing", origin,
+                       "the kustomization names " + Quote(resource, 200) + ", which is " + what, {},
+                       "correct the path, or pass the files themselves in place of the folder");
+    return false;
+  }
+
+  // What may change the CRDs of a kustomization, or make more of them.
+  void NoteOthers(const yaml::Node& document, std::uint32_t file) {
+    for (const char* key : {"patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "transformers",
+                            "generators", "helmCharts"}) {
+      const yaml::Entry* entry = document.FindEntry(key);
+      if (entry == nullptr || entry->value.items().empty()) continue;
+      diagnostics_.Note("skipped", Origin{file, entry->mark.line, entry->mark.column, 0},
+                        "skipped: " + Quote(key) +
+                            " of this kustomization; pipe the output of `kustomize build` into "
+                            "kgen if they change or make CRDs");
+    }
+  }
+
+  void LoadFile(const std::string& path, bool found) {
     std::error_code error;
     const fs::path canonical = fs::canonical(path, error);
     if (!error && !seen_.insert(canonical.native()).second) return;
@@ -88,15 +188,15 @@ class Loader {
       Fail(path, "input-unreadable", std::string("the file cannot be read: ") + std::strerror(errno));
       return;
     }
-    ReadAll(in, path);
+    ReadAll(in, path, found);
   }
 
   void LoadStandardInput() {
     if (!seen_.insert("-").second) return;
-    ReadAll(options_.standard_input != nullptr ? *options_.standard_input : std::cin, "<stdin>");
+    ReadAll(options_.standard_input != nullptr ? *options_.standard_input : std::cin, "<stdin>", /*found=*/false);
   }
 
-  void ReadAll(std::istream& in, const std::string& name) {
+  void ReadAll(std::istream& in, const std::string& name, bool found) {
     std::string bytes;
     std::array<char, 64 << 10> buffer;
     while (in.read(buffer.data(), buffer.size()), in.gcount() > 0) {
@@ -119,18 +219,20 @@ class Loader {
     if (bytes.size() > options_.max_bytes) {
       Fail(name, "input-too-large", "more than " + std::to_string(options_.max_bytes) + " bytes");
     } else if (bytes.find_first_not_of(" \t\r\n") == std::string::npos) {
+      if (found) return;
       Fail(name, "input-empty", "the file is empty");
     } else if (bytes.find('\0') != std::string::npos && !LooksLikeUtf16(bytes)) {
       Fail(name, "input-binary", "this is a binary file, neither YAML nor JSON");
     } else {
-      sources_.push_back(Source{name, std::move(bytes), diagnostics_.AddFile(name)});
+      sources_.push_back(Source{name, std::move(bytes), diagnostics_.AddFile(name), found});
     }
   }
 
   Diagnostics& diagnostics_;
   const SourceOptions& options_;
   std::vector<Source> sources_;
-  std::set<std::string> seen_;
+  std::set<std::string> seen_;    // files
+  std::set<std::string> walked_;  // folders
 };
 
 }  // namespace

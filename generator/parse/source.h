@@ -4,7 +4,8 @@
 //
 //   command line --LoadSources()--> Source{name, text} --ParseSources()--> Draft
 //
-// Reads nothing but the named files: does not use the network, and follows no links out of a folder.
+// Reads nothing but the named files: does not use the network, and follows no links out of a folder. A folder with a
+// kustomization stands for the resources that this names.
 #ifndef KGEN_GENERATOR_PARSE_SOURCE_H_
 #define KGEN_GENERATOR_PARSE_SOURCE_H_
 
@@ -23,6 +24,7 @@ struct Source {
   std::string name;        // as given or found; "<stdin>"
   std::string text;        // uncompressed
   std::uint32_t file = 0;  // its number in Diagnostics
+  bool found = false;      // in a folder, and not named on the command line
 };
 
 struct SourceOptions {
@@ -31,7 +33,9 @@ struct SourceOptions {
 };
 
 // Loads each path in order; a folder's files by byte order of their paths, recursively, with the endings .yaml, .yml,
-// .json, each also with .gz. The same file named twice is loaded once. What cannot be read becomes an error in
+// .json, each also with .gz. Of a folder with a kustomization, those are its resources, bases and components instead;
+// patches are not applied, and URLs are left out with an info. A kustomization that is
+// named itself stands for its folder. The same file named twice is loaded once. What cannot be read becomes an error in
 // `diagnostics`, the others are returned.
 std::vector<Source> LoadSources(const std::vector<std::string>& paths, Diagnostics& diagnostics,
                                 const SourceOptions& options = {});

@@ -66,13 +66,13 @@ TEST(HostileNames, OfNestedTypesAreDocumented) {
 // Contract: generator ENUM-03, ENUM-04.
 TEST(HostileEnums, HaveDistinctConstantsWithTheirOwnText) {
   using Mode = ClientSpec::ModeValues;
-  EXPECT_EQ(Mode::kEmpty, "");
-  EXPECT_EQ(Mode::kNotEqual, "!=");
-  EXPECT_EQ(Mode::kReplace_Replace, "Replace");
-  EXPECT_EQ(Mode::kReplace_replace, "replace");
+  EXPECT_EQ(Mode::ksEmpty, "");
+  EXPECT_EQ(Mode::ksNotEqual, "!=");
+  EXPECT_EQ(Mode::kReplace, "Replace");
+  EXPECT_EQ(Mode::k_replace, "replace");
   EXPECT_EQ(Mode::kREPLACE, "REPLACE");
-  EXPECT_EQ(Mode::kHKEYSoftware, "HKEY\\Software");
-  EXPECT_EQ(ClientSpec::CodeValues::kValueMinus9223372036854775808, INT64_MIN);
+  EXPECT_EQ(Mode::ks_HKEY_Backslash_Software, "HKEY\\Software");
+  EXPECT_EQ(ClientSpec::CodeValues::ksDash_9223372036854775808, INT64_MIN);
 }
 
 // Contract: generator CRD-29.
@@ -107,8 +107,8 @@ TEST(HostileMembers, CoexistWithTheMembersOfEveryKind) {
   using hostile::default_::v1::ScalePaths;
   EXPECT_EQ(ScalePaths::ScalePaths_::kSpecReplicas, ".spec.shards");
   EXPECT_EQ(ScalePaths::ScalePaths_::kLabelSelector, "");
-  EXPECT_EQ(ScalePaths::SelectableFields::kSpecColor_spec_dot_Color, "spec.Color");
-  EXPECT_EQ(ScalePaths::SelectableFields::kSpecColor_spec_dot_color, "spec.color");
+  EXPECT_EQ(ScalePaths::SelectableFields::ks_spec_Dot_Color, "spec.Color");
+  EXPECT_EQ(ScalePaths::SelectableFields::ks_spec_Dot_color, "spec.color");
   ScalePaths object;
   object.ScalePaths_->a = "1";
   object.SelectableFields_ = "2";

@@ -64,11 +64,16 @@ TEST(SharedTypes, TakeDesignatedInitializers) {
   EXPECT_EQ(spec.build->metadata->labels["a"], "b");
 }
 
-TEST(SharedTypes, HaveTheConstantsOfAllPositions) {
+TEST(SharedTypes, HaveTheConstantsThatAllTheirPositionsAccept) {
   using Values = Pipeline::Spec::Build::Spec::Container::PullPolicyValues;
   EXPECT_EQ(Values::kAlways, "Always");
   EXPECT_EQ(Values::kIfNotPresent, "IfNotPresent");
   EXPECT_EQ(Values::kNever, "Never");
+  using OnFailure = Pipeline::Spec::OnFailure;
+  EXPECT_EQ(OnFailure::ActionValues::ks_go_Dash_on, "go-on");
+  EXPECT_EQ(OnFailure::ActionValues::kStop, "Stop");
+  EXPECT_EQ(OnFailure::ActionValues::k_stop, "stop");
+  EXPECT_FALSE((std::is_same_v<OnFailure, Pipeline::Spec::OnTimeout>));
 }
 
 TEST(SharedTypes, CompareHashAndPrintAsOthersDo) {

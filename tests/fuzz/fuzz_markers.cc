@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "generator/crd/rbac.h"
 #include "generator/crd/resources.h"
 #include "generator/crd/schema.h"
 #include "kgen/codec/yaml.h"
@@ -34,9 +35,12 @@ Description Base() {
                   Make("spec", inner),
                   Make("lines", {.kind = TypeKind::kList, .name = {}, .element = {inner}}),
                   Make("names", {.kind = TypeKind::kList, .name = {}, .element = {{.kind = TypeKind::kString}}}),
+                  Make("map", {.kind = TypeKind::kMap, .name = {}, .element = {{.kind = TypeKind::kString}}}),
+                  Make("named", {.kind = TypeKind::kString, .aliases = {"a::Name"}}),
                   Make("ratio", {.kind = TypeKind::kDouble}),
                   Make("any", {.kind = TypeKind::kJson}),
                   Make("weight", {.kind = TypeKind::kQuantity})};
+  out.aliases["a::Name"];
   out.structs["a::Line"] = std::move(line);
   out.structs["a::Order"] = std::move(kind);
   return out;
@@ -52,14 +56,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     if (line.size() < 2) continue;
-    const std::size_t place = static_cast<unsigned char>(line[0]) % (kind.members.size() + 2);
-    Comment& comment = place == 0                     ? kind.comment
-                       : place <= kind.members.size() ? kind.members[place - 1].comment
-                                                      : description.structs["a::Line"].comment;
+    const std::size_t place = static_cast<unsigned char>(line[0]) % (kind.members.size() + 3);
+    Comment& comment = place == 0                         ? kind.comment
+                       : place <= kind.members.size()     ? kind.members[place - 1].comment
+                       : place == kind.members.size() + 1 ? description.aliases["a::Name"].comment
+                                                          : description.structs["a::Line"].comment;
     comment.markers.push_back({std::string(line.substr(1)), {}});
   }
   kgen::generator::Diagnostics diagnostics;
   ReadMarkers(description, diagnostics);
+  MakeRoles(description.rules, "role");
   const auto crds = MakeCrds(description, FindKinds(description, diagnostics), {}, diagnostics);
   if (diagnostics.has_errors()) return 0;
   if (crds.size() == 1 && kgen::yaml::Parse(crds[0].yaml)) return 0;

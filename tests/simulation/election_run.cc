@@ -33,6 +33,10 @@ class ElectionRun {
     };
     world_.log = [this](std::string line) { Log(std::move(line)); };
   }
+  // The cluster ends open requests when its simulation, from which a network draws its delays, is gone.
+  ~ElectionRun() {
+    for (const auto& each : managers_) each->network().loses_answers = true;
+  }
 
   RunResult Go() {
     Must(cluster_.Add(testing::MinimalObject("v1", "ConfigMap", "default", "work")));

@@ -428,15 +428,19 @@ class InformerRun {
     listener->verdict = &verdict_;
     listener->core = core_.get();
     listener->resyncs = resyncs_ && Choose(4) != 0;
+    // One event waits, or a few, before others are merged.
+    HandlerOptions options{.resync = listener->resyncs ? Nanos(-1) : Nanos(0), .name = listener->name};
+    listener->merges = Choose(3) == 0;
+    if (listener->merges) options.backlog_bytes = Choose(4) * std::size_t{600};
     if (Choose(2) == 0) {
       constexpr Trick kTricks[] = {Trick::kRemovesItself, Trick::kRemovesAnother, Trick::kAddsAnother, Trick::kThrows};
       listener->trick = Choose(20) == 0 ? Trick::kStopsTheInformer : kTricks[Choose(4)];
       listener->trick_at = 1 + static_cast<int>(Choose(3));
     }
     Listener* self = listener.get();
-    const Nanos paces[] = {0s, 0s, 0s, 0s, 1ms, 1s};
-    const Nanos pace = paces[Choose(6)];
-    Log("add " + listener->name + (pace > Nanos(0) ? ", slow" : "") +
+    const Nanos paces[] = {1ms, 1s, 0s, 0s, 0s, 0s};
+    const Nanos pace = paces[Choose(listener->merges ? 3 : 6)];
+    Log("add " + listener->name + (pace > Nanos(0) ? ", slow" : "") + (listener->merges ? ", merges" : "") +
         (listener->trick != Trick::kNone ? ", trick " + std::to_string(static_cast<int>(listener->trick)) : ""));
     listeners_.push_back(std::move(listener));
     self->registration.emplace(core_->AddEventHandler(
@@ -445,7 +449,7 @@ class InformerRun {
           if (pace > Nanos(0)) Sleep("slow work", calm_ ? Nanos(1ms) : pace * Choose(30));
           if (self->told == self->trick_at && !calm_) Do(*self);
         },
-        {.resync = self->resyncs ? Nanos(-1) : Nanos(0), .name = self->name}));
+        std::move(options)));
   }
 
   // In a handler's call.

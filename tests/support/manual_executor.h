@@ -116,6 +116,8 @@ class ManualExecutor final : public Executor {
     explicit StepWaiter(ManualExecutor* executor) : executor_(executor) {}
     void Notify() noexcept override { notified_ = true; }
     Result<void> Wait(std::stop_token stop, TimePoint deadline) override {
+      if (stop.stop_requested()) return Fail(Code::kCancelled, "stopped");
+      if (executor_->clock_->Now() >= deadline) return Fail(Code::kTimeout, "the deadline passed");
       for (;;) {
         if (std::exchange(notified_, false)) return {};
         if (stop.stop_requested()) return Fail(Code::kCancelled, "stopped");

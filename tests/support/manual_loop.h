@@ -7,6 +7,7 @@
 #ifndef KGEN_TESTS_SUPPORT_MANUAL_LOOP_H_
 #define KGEN_TESTS_SUPPORT_MANUAL_LOOP_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -32,9 +33,9 @@ class ManualStream final : public net::TcpStream {
   }
   void Unread(std::string bytes) override { unread_ = std::move(bytes); }
   void Write(std::string bytes) override {
-    if (!closed_) sent_ += bytes;
+    if (!closed_) (holds_ ? held_ : sent_) += bytes;
   }
-  std::size_t backlog() const noexcept override { return 0; }
+  std::size_t backlog() const noexcept override { return held_.size(); }
   void PauseReading(bool) override {}
   void FinishSending() noexcept override {}
   net::Address peer() const override { return to_; }
@@ -49,6 +50,13 @@ class ManualStream final : public net::TcpStream {
   void Refuse(std::string_view why = "Connection refused") { Answer(why); }
   void Receive(std::string_view bytes) {
     if (user_ != nullptr) user_->OnTcpRead(bytes);
+  }
+  // From now on, the peer reads only what it takes.
+  void Hold() { holds_ = true; }
+  void Take(std::size_t bytes) {
+    sent_ += held_.substr(0, bytes);
+    held_.erase(0, bytes);
+    if (held_.empty() && user_ != nullptr) user_->OnTcpDrained();
   }
   void Break(std::string_view why) {
     if (User* user = std::exchange(user_, nullptr)) user->OnTcpClosed(why);
@@ -66,7 +74,9 @@ class ManualStream final : public net::TcpStream {
   Done done_;
   User* user_ = nullptr;
   std::string sent_;
+  std::string held_;
   std::string unread_;
+  bool holds_ = false;
   bool closed_ = false;
 };
 
@@ -88,9 +98,13 @@ class ManualLoop final : public net::EventLoop {
   }
   Result<Shared<net::TcpListener>> Listen(const net::Address& at,
                                           std::move_only_function<void(Shared<net::TcpStream>)> accepted) override {
-    if (listener_ && !listener_->closed) return Fail(Code::kUnavailable, "cannot listen at " + at.ToString());
-    listener_ = MakeShared<Listener>(at.port, std::move(accepted));
-    return Shared<net::TcpListener>(listener_);
+    for (const auto& each : listeners_) {
+      if (each->number == at.port && !each->closed) {
+        return Fail(Code::kUnavailable, "cannot listen at " + at.ToString());
+      }
+    }
+    listeners_.push_back(MakeShared<Listener>(at.port, std::move(accepted)));
+    return Shared<net::TcpListener>(listeners_.back());
   }
   void Register(User* user) override { users_.insert(user); }
   void Unregister(User* user) noexcept override { users_.erase(user); }
@@ -98,13 +112,19 @@ class ManualLoop final : public net::EventLoop {
     while (!users_.empty()) (*users_.extract(users_.begin()).value()).OnLoopStop();
   }
 
-  // A peer connects to the listener: the server's side of the connection.
-  Shared<ManualStream> Dial() {
-    auto stream = MakeShared<ManualStream>(net::Address{"127.0.0.1", 1}, nullptr);
-    listener_->accepted(stream);
+  // A peer connects to the listener at `port`, 0 for the last one: the server's side of the connection.
+  Shared<ManualStream> Dial(const std::string& ip = "127.0.0.1", std::uint16_t port = 0) {
+    auto stream = MakeShared<ManualStream>(net::Address{ip, 1}, nullptr);
+    for (auto each = listeners_.rbegin(); each != listeners_.rend(); ++each) {
+      if (port != 0 && (*each)->number != port) continue;
+      (*each)->accepted(stream);
+      break;
+    }
     return stream;
   }
-  bool listening() const noexcept { return listener_ && !listener_->closed; }
+  bool listening() const noexcept {
+    return std::ranges::any_of(listeners_, [](const auto& each) { return !each->closed; });
+  }
 
   std::size_t attempts() const noexcept { return attempts_.size(); }
   ManualStream& attempt(std::size_t i) { return *attempts_.at(i); }
@@ -124,7 +144,7 @@ class ManualLoop final : public net::EventLoop {
   };
 
   const Shared<ManualExecutor> executor_;
-  Shared<Listener> listener_;
+  std::vector<Shared<Listener>> listeners_;
   std::vector<Shared<ManualStream>> attempts_;
   std::unordered_set<User*> users_;
 };

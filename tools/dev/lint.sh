@@ -46,7 +46,7 @@ lint_api() {
   found=$(diff_builtin_api "$base" "$lint_root" 2>&1) || status=$?
   [ $status -ne 0 ] || return 0
   [ $status -eq 1 ] || { printf 'openapi:1: kgen diff cannot compare it with %s: %s\n' "$base" "$found"; return 1; }
-  found=$(awk '/^[^ ]/ { breaks = /^breaks / } breaks && /^  / { print substr($0, 3) }' <<<"$found" | sort -u |
+  found=$(awk '/^[^ ]/ { breaks = /^(breaks|the server now refuses) / } breaks && /^  / { print substr($0, 3) }' <<<"$found" | sort -u |
     grep -vxFf <(grep -v '^#' "$lint_root/openapi/breaks.txt" 2>/dev/null)) || return 0
   sed "s|^|openapi/breaks.txt:1: does not list this break since $base: |" <<<"$found"
   return 1

@@ -138,6 +138,36 @@ END
     "$package_root/uses/uses"
 }
 
+# A program without shared libraries, for an image that has none.
+package_static() {
+  mkdir -p "$package_root/static-source"
+  cat >"$package_root/static-source/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(static CXX)
+find_package(kgen REQUIRED)
+add_executable(static main.cc)
+target_link_libraries(static PRIVATE kgen::k8s_core kgen::testing)
+END
+  cat >"$package_root/static-source/main.cc" <<'END'
+#include <k8s/clientset.h>
+#include <k8s/core/v1/types.h>
+#include <kgen/testing/cluster.h>
+
+#include <string>
+
+// TLS, HTTP/2, JSON and YAML: the server's kubeconfig, and a request over a real connection.
+int main() {
+  kgen::testing::Cluster cluster({.simulated = false});
+  const std::string kubeconfig = kgen::Must(cluster.Serve());
+  const k8s::Clientset clientset(cluster.Connection());
+  return clientset.CoreV1().Namespaces().Get("default").has_value() && !kubeconfig.empty() ? 0 : 1;
+}
+END
+  package_build "$package_root/static" "$package_root/static-source" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix" \
+    "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold -static" && "$package_root/static/static" &&
+    ! readelf -d "$package_root/static/static" | grep -q NEEDED
+}
+
 verb_package() {
   package_root=build/package package_passed=0 package_failed=0
   [ -f examples/CMakeLists.txt ] || missing examples "the examples"
@@ -152,6 +182,7 @@ verb_package() {
   package_case "a touched CRD is generated again, and nothing compiled" package_touched
   package_case "a changed CRD: what uses it is compiled in the same run" package_changed
   package_case "an API uses the types of the installed built-in API" package_uses
+  package_case "a program links statically" package_static
   package_case "examples build with kgen as a subdirectory" package_subdirectory
   if has_target dev kgen_crd; then
     package_case "the API in C++ is built in both ways" package_cpp_first

@@ -50,6 +50,11 @@ void Errors::Flush() {
     hint =
         "write KGEN_OBJECT(NAME) as the last member of that struct; Optional is for such structs, numbers and bool, "
         "and all other types can be absent by themselves";
+  const bool no_enum = message_.starts_with("constraints not satisfied for class template 'Enum'");
+  const bool keys = message_.starts_with("too many template arguments for class template 'Map'");
+  if (no_enum) hint = "write kgen::Enum of an enum class of the API, or another type";
+  if (keys) hint = "write kgen::Map<T> with the type of the values; its keys are texts, as in JSON";
+  only_of_members_ = only_of_members_ && (no_enum || keys) && !in_macro_;
   if (in_macro_) {
     message_ = "KGEN_OBJECT does not compile: " + message_;
     hint = "write it once, as the last member, with the name of its struct";

@@ -59,6 +59,9 @@ class Errors : public clang::DiagnosticConsumer {
   // Reports the last error, unless there is one at its place already: what follows from an error often points there.
   void Flush();
 
+  // Whether all errors so far are about types of single members: the rest of the headers can be read.
+  bool only_of_members() const { return only_of_members_; }
+
  private:
   bool IsInKgenObject(const clang::Diagnostic& info) const;
 
@@ -69,6 +72,7 @@ class Errors : public clang::DiagnosticConsumer {
   Origin origin_;
   bool listed_ = false;
   bool in_macro_ = false;
+  bool only_of_members_ = true;
 };
 
 }  // namespace kgen::generator::crd

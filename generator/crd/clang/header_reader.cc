@@ -22,6 +22,7 @@
 #include "clang/Tooling/Tooling.h"
 #include "generator/crd/clang/comments.h"
 #include "generator/crd/clang/errors.h"
+#include "generator/crd/clang/sources.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
 namespace kgen::generator::crd {
@@ -105,7 +106,10 @@ class Reader {
   void ReadScope(const clang::DeclContext& scope) {
     for (const clang::Decl* decl : scope.decls()) {
       if (const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(decl)) {
+        if (IsListed(*decl) && !space->isNested()) ReadNamespace(*space);
         ReadScope(*space);
+      } else if (const auto* alias = llvm::dyn_cast<clang::TypedefNameDecl>(decl)) {
+        if (!alias->isImplicit() && IsListed(*decl)) ReadAlias(*alias);
       } else if (const auto* linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(decl)) {
         ReadScope(*linkage);
       } else if (const auto* templated = llvm::dyn_cast<clang::ClassTemplateDecl>(decl)) {
@@ -132,6 +136,43 @@ class Reader {
     }
   }
 
+  // The markers above `namespace acme::shop::v1 {` are about the innermost of these.
+  void ReadNamespace(const clang::NamespaceDecl& outer) {
+    Comment comment = CommentOf(outer);
+    std::erase_if(comment.markers, [](const CommentLine& line) { return !IsKnown(line); });
+    const clang::NamespaceDecl* inner = &outer;
+    for (const clang::NamespaceDecl* next = inner; next != nullptr;) {
+      inner = next;
+      next = nullptr;
+      for (const clang::Decl* decl : inner->decls()) {
+        const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(decl);
+        if (space != nullptr && space->isNested()) next = space;
+      }
+    }
+    if (comment.markers.empty()) return;
+    std::vector<CommentLine>& all = run_.out.namespaces[inner->getQualifiedNameAsString()].comment.markers;
+    all.insert(all.end(), comment.markers.begin(), comment.markers.end());
+  }
+
+  void ReadAlias(const clang::TypedefNameDecl& alias) {
+    const auto [at, added] = run_.out.aliases.try_emplace(alias.getQualifiedNameAsString());
+    if (added) at->second.comment = CommentOf(alias);
+  }
+
+  // The names of a type, from the innermost on: using Inner = kgen::String; using Outer = Inner;
+  std::vector<std::string> AliasesOf(clang::QualType type) {
+    std::vector<std::string> out;
+    while (const auto* named = type->getAs<clang::TypedefType>()) {
+      const clang::TypedefNameDecl& alias = *named->getDecl();
+      const std::string name = alias.getQualifiedNameAsString();
+      if (!IsListed(alias) && IsUsed(name) && HasMarkers(alias)) ReadAlias(alias);
+      if (run_.out.aliases.contains(name) || IsListed(alias)) out.push_back(name);
+      type = alias.getUnderlyingType();
+    }
+    std::reverse(out.begin(), out.end());
+    return out;
+  }
+
   // --- positions and comments ---
 
   clang::SourceLocation Place(const clang::Decl& decl) const { return sources_.getExpansionLoc(decl.getLocation()); }
@@ -154,18 +195,7 @@ class Reader {
     std::unique_ptr<FileComments>& known = comments_[id];
     if (known != nullptr) return *known;
     const llvm::StringRef text = sources_.getBufferData(id);
-    clang::Lexer lexer(sources_.getLocForStartOfFile(id), context_.getLangOpts(), text.begin(), text.begin(),
-                       text.end());
-    lexer.SetCommentRetentionState(true);
-    std::vector<FileToken> tokens;
-    clang::Token token;
-    for (bool end = false; !end;) {
-      end = lexer.LexFromRawLexer(token);
-      if (token.is(clang::tok::eof)) break;
-      const std::size_t begin = sources_.getFileOffset(token.getLocation());
-      tokens.push_back({begin, begin + token.getLength(), token.is(clang::tok::comment),
-                        token.isOneOf(clang::tok::semi, clang::tok::comma, clang::tok::r_brace)});
-    }
+    std::vector<FileToken> tokens = Tokens(text, context_.getLangOpts());
     known = std::make_unique<FileComments>(std::string_view(text.data(), text.size()), std::move(tokens),
                                            run_.Number(PathOf(sources_.getLocForStartOfFile(id))));
     return *known;
@@ -202,25 +232,13 @@ class Reader {
           comments.Skip(sources_.getFileOffset(range.getBegin()), sources_.getFileOffset(range.getEnd()));
       }
       for (const CommentLine& line : comments.UnreadMarkers()) {
-        if (!IsKnown(line)) continue;
-        run_.diagnostics.Error("marker-lost", line.origin,
-                               "the marker " + Quote(line.text, 80) + " is not on a declaration of the API", {},
-                               "write it directly above a struct, a member, an enum class or one of its values");
+        if (IsRbac(line)) run_.out.rules_elsewhere.push_back(line);
+        if (IsRbac(line) || !IsKnown(line)) continue;
+        run_.diagnostics.Error(
+            "marker-lost", line.origin, "the marker " + Quote(line.text, 80) + " is not on a declaration of the API",
+            {}, "write it directly above a struct, a member, a named type, an enum class or one of its values");
       }
     }
-  }
-
-  // Text of other comments may begin with a plus.
-  static bool IsKnown(const CommentLine& line) {
-    if (line.text.starts_with("+kgen:") || line.text.starts_with("+kubebuilder:")) {
-      Diagnostics dropped;
-      return ParseMarker(line, kOnStruct, dropped).has_value() || dropped.has_errors();
-    }
-    for (const MarkerPlace place : {kOnStruct, kOnMember, kOnEnum, kOnEnumValue}) {
-      Diagnostics dropped;
-      if (ParseMarker(line, place, dropped)) return true;
-    }
-    return false;
   }
 
   // --- structs ---
@@ -250,7 +268,9 @@ class Reader {
     if (record.isUnion()) return fail("is a union", "write a struct with one Optional member for each alternative");
     if (record.isDependentContext()) return fail("is a template", "write one struct for each type");
     if (record.getNumBases() != 0)
-      return fail("has a base class", "repeat the members; a struct with a base class has no standard layout");
+      return fail(
+          "has a base class, so it has no standard layout",
+          "make the base a member, whose members are then at this level of JSON: Base base{};  // +kgen:inline");
     if (record.isPolymorphic()) return fail("has virtual functions", "write the behaviour as functions outside");
     if (!record.hasExternalFormalLinkage() || record.getParentFunctionOrMethod() != nullptr)
       return fail("is local or in an anonymous namespace", "move it into a namespace with a name");
@@ -349,7 +369,7 @@ class Reader {
   // Adds the members of `record`, which is the struct itself or, behind `prefix` ("common."), inlined into it.
   void ReadMembers(const clang::CXXRecordDecl& record, const std::string& prefix, Struct& out) {
     for (const clang::FieldDecl* field : record.fields()) {
-      if (field->getName() == "unknown_fields") continue;
+      if (field->getName() == "unknown_fields" || field->isInvalidDecl()) continue;  // Clang has reported it
       if (IsInline(*field)) {
         ReadInline(*field, prefix, out);
         continue;
@@ -425,9 +445,9 @@ class Reader {
     if (!IsListed(*record) && !IsUsed(type))
       return fail("the header with " + Quote(word) + " is not an input",
                   "name that header, or the API: --use NAMESPACE");
-    if (UnknownFields(*record) != nullptr)
-      return fail(Quote(word) + " is an object of its own",
-                  "remove KGEN_OBJECT(" + word + "): the outer object keeps the unknown fields");
+    const clang::FieldDecl* unknown = UnknownFields(*record);
+    if (unknown != nullptr && !unknown->getLocation().isMacroID())
+      return fail(Quote(word) + " is generated, and only its document knows its members", "repeat the members");
     if (!CheckStruct(*record) || !CheckInitializer(field, {.kind = TypeKind::kJson})) return;
     const Comment comment = CommentOf(*record);
     out.comment.markers.insert(out.comment.markers.end(), comment.markers.begin(), comment.markers.end());
@@ -499,6 +519,13 @@ class Reader {
   }
 
   std::optional<Type> ReadType(clang::QualType written, Use use, const clang::FieldDecl& field) {
+    std::optional<Type> out = ReadUnnamed(written, use, field);
+    if (!out) return out;
+    for (std::string& name : AliasesOf(written)) out->aliases.push_back(std::move(name));
+    return out;
+  }
+
+  std::optional<Type> ReadUnnamed(clang::QualType written, Use use, const clang::FieldDecl& field) {
     const clang::QualType type = written.getCanonicalType();
     const std::string spelling = written.getAsString(context_.getPrintingPolicy());
     const std::string spelled = Quote(spelling, 100);
@@ -515,8 +542,13 @@ class Reader {
     if (const auto leaf = Leaf(name)) return Type{.kind = *leaf};
     if (const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record)) {
       const clang::TemplateArgument& argument = special->getTemplateArgs()[0];
-      const clang::QualType inner =
+      clang::QualType inner =
           argument.getKind() == clang::TemplateArgument::Type ? argument.getAsType() : clang::QualType();
+      // As it is written, an argument still has its name.
+      const auto* template_type = written->getAs<clang::TemplateSpecializationType>();
+      if (template_type != nullptr && !template_type->isTypeAlias() && !template_type->template_arguments().empty() &&
+          template_type->template_arguments()[0].getKind() == clang::TemplateArgument::Type)
+        inner = template_type->template_arguments()[0].getAsType();
       if (!inner.isNull()) return ReadTemplate(name, inner, use, spelled, field);
     }
     if (!IsObjectType(*record, name)) return NotAnObject(*record, name, spelled, field);
@@ -657,7 +689,8 @@ class Reader {
 
 class Consumer : public clang::ASTConsumer {
  public:
-  Consumer(clang::CompilerInstance& compiler, Run& run) : compiler_(compiler), run_(run) {}
+  Consumer(clang::CompilerInstance& compiler, Errors& errors, Run& run)
+      : compiler_(compiler), errors_(errors), run_(run) {}
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
     const clang::SourceManager& sources = context.getSourceManager();
@@ -670,25 +703,28 @@ class Consumer : public clang::ASTConsumer {
     }
     std::sort(run_.out.files.begin(), run_.out.files.end());
     run_.out.files.erase(std::unique(run_.out.files.begin(), run_.out.files.end()), run_.out.files.end());
-    if (!compiler_.getDiagnostics().hasErrorOccurred()) Reader(context, run_).Read();
+    errors_.Flush();
+    if (!compiler_.getDiagnostics().hasErrorOccurred() || errors_.only_of_members()) Reader(context, run_).Read();
   }
 
  private:
   clang::CompilerInstance& compiler_;
+  Errors& errors_;
   Run& run_;
 };
 
 class Action : public clang::ASTFrontendAction {
  public:
-  explicit Action(Run& run) : run_(run) {}
+  Action(Errors& errors, Run& run) : errors_(errors), run_(run) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
     compiler.getFrontendOpts().SkipFunctionBodies = true;  // a third of the time
     compiler.getPreprocessor().addPPCallbacks(std::make_unique<Preprocessing>(run_));
-    return std::make_unique<Consumer>(compiler, run_);
+    return std::make_unique<Consumer>(compiler, errors_, run_);
   }
 
  private:
+  Errors& errors_;
   Run& run_;
 };
 
@@ -733,13 +769,15 @@ Description ReadHeaders(const HeaderOptions& options, Diagnostics& diagnostics) 
   files->pushOverlay(memory);
   auto manager = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions(), files);
   Errors errors(run);
-  clang::tooling::ToolInvocation invocation(CommandLine(options), std::make_unique<Action>(run), manager.get());
+  clang::tooling::ToolInvocation invocation(CommandLine(options), std::make_unique<Action>(errors, run), manager.get());
   invocation.setDiagnosticConsumer(&errors);
   const bool parsed = invocation.run();
   errors.Flush();
   if (!parsed && !diagnostics.has_errors())
     diagnostics.Error("cxx", {}, "Clang could not parse the headers", {}, "check the flags that kgen-crd is given");
-  return parsed ? std::move(run.out) : Description();
+  if (!parsed && !errors.only_of_members()) return {};
+  for (const std::string& source : options.sources) ReadSource(source, run);
+  return std::move(run.out);
 }
 
 }  // namespace kgen::generator::crd

@@ -14,9 +14,10 @@
 namespace kgen::generator::crd {
 
 struct HeaderOptions {
-  std::vector<std::string> headers;  // paths; their structs are the API
-  std::string root;                  // code includes headers relative to this folder
-  std::vector<std::string> flags;    // of the compiler: -I..., -D..., -std=...
+  std::vector<std::string> headers;       // paths; their structs are the API
+  std::vector<std::string> sources = {};  // paths; only their markers +kgen:rbac are read, and nothing is compiled
+  std::string root;                       // code includes headers relative to this folder
+  std::vector<std::string> flags;         // of the compiler: -I..., -D..., -std=...
   // Headers of this folder ("acme/") that do not exist are skipped: kgen-crd itself generates them.
   std::string generated;
   // The namespaces of other APIs, whose types may be members: "k8s". kgen::meta::v1 always is one. Structs with
@@ -26,7 +27,7 @@ struct HeaderOptions {
 };
 
 // Empty, with errors in `diagnostics`, if a header does not compile: types that Clang cannot resolve would be read as
-// int. With other errors, all structs, enums and members that have none.
+// int. With other errors, as of single members whose type Clang refuses, all structs, enums and members that have none.
 Description ReadHeaders(const HeaderOptions& options, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::crd

@@ -20,6 +20,7 @@ enum class Bug : int {
   kIndexValueKept = 4,          // store: an index value that an object no longer has is not removed
   kReplayAfterRemoval = 5,      // listener: a handler that is removed during its replay still gets the rest of it
   kIgnoresReplacedHistory = 6,  // reflector: never checks whether the server's history was replaced
+  kMergeKeepsOldState = 7,      // listener: a merged update does not get the newest state
 };
 
 #if !defined(KGEN_DELIBERATE_BUG)

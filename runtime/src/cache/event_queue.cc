@@ -3,26 +3,42 @@
 
 #include <utility>
 
+#include "cache/deliberate_bugs.h"
+#include "core/own_bytes.h"
+
 namespace kgen::cache {
 
+// The event itself, and what the cache has replaced. Its key and its newest object are those of the cache.
+std::size_t EventQueue::BytesOf(const AnyEvent& event) const noexcept {
+  constexpr std::size_t kPlace = 48;  // of newest_
+  // A handler that keeps up finds each event in an empty queue, and then nothing needs to be measured.
+  const bool measured = event.before && event.before != event.now && !queue_.empty();
+  return sizeof(Pending) + kPlace + (measured ? detail::OwnBytes(event.before) : 0);
+}
+
 int EventQueue::Push(AnyEvent event) {
-  if (limit_ == 0) {
-    const int initial = event.initial ? 1 : 0;
-    queue_.push_back({std::move(event)});
-    ++size_;
-    return initial;
-  }
   const KeyView key{event.key.namespace_, event.key.name};
-  const std::uint64_t hash = LeafHash(key);
-  if (size_ >= limit_) {
+  // As long as any key is known, all new ones are: otherwise newest_ would name an event that is not the newest.
+  const bool known = limit_ && (bytes_ >= *limit_ / 2 || known_ > 0);
+  const std::uint64_t hash = known ? LeafHash(key) : 0;
+  if (known && bytes_ >= *limit_) {
     if (const Place* place = newest_.Find(key, hash)) {
-      if (const std::optional<int> merged = Merge(*place->pending(), event)) return *merged;
+      if (const std::optional<int> merged = Merge(*place->pending(), event)) {
+        ++merged_;
+        return *merged;
+      }
     }
   }
   const int initial = event.initial ? 1 : 0;
-  queue_.push_back({std::move(event)});
+  const std::size_t bytes = limit_ ? BytesOf(event) : 0;
+  queue_.push_back({.event = std::move(event), .bytes = bytes});
   ++size_;
-  newest_.Set(Place(&queue_.back(), hash));
+  bytes_ += bytes;
+  if (known) {
+    newest_.Set(Place(&queue_.back(), hash));
+    queue_.back().known = true;
+    ++known_;
+  }
   return initial;
 }
 
@@ -44,12 +60,14 @@ std::optional<int> EventQueue::Merge(Pending& pending, AnyEvent& event) {
   }
   if (event.type == Type::kAdded) return std::nullopt;
   if (event.type == Type::kUpdated) {
-    first.now = std::move(event.now);
+    if (!Injected(Bug::kMergeKeepsOldState)) first.now = std::move(event.now);
     first.version = std::move(event.version);
     if (first.type == Type::kUpdated && event.reason != Reason::kResync) first.reason = event.reason;
     return 0;
   }
   if (first.type == Type::kUpdated) {
+    const std::size_t bytes = BytesOf(event);
+    bytes_ += bytes - std::exchange(pending.bytes, bytes);
     first = std::move(event);
     return 0;
   }
@@ -63,7 +81,8 @@ std::optional<int> EventQueue::Merge(Pending& pending, AnyEvent& event) {
 std::optional<AnyEvent> EventQueue::Pop() {
   while (!queue_.empty()) {
     Pending& front = queue_.front();
-    if (limit_ != 0) {
+    if (front.known) {
+      --known_;
       const KeyView key{front.event.key.namespace_, front.event.key.name};
       const std::uint64_t hash = LeafHash(key);
       if (const Place* place = newest_.Find(key, hash); place != nullptr && place->pending() == &front) {
@@ -72,6 +91,7 @@ std::optional<AnyEvent> EventQueue::Pop() {
     }
     std::optional<AnyEvent> event;
     if (!front.cancelled) event.emplace(std::move(front.event));
+    bytes_ -= front.bytes;
     queue_.pop_front();
     if (!event) continue;
     --size_;

@@ -15,14 +15,16 @@
 
 namespace kgen::cache {
 
-// While fewer than `limit` events wait, each is kept. Beyond that, an event is merged with the newest waiting event of
-// its key, see HandlerOptions::backlog_limit, so that at most `limit` events plus two for each key wait. The cost of an
-// operation does not depend on the number of events.
+// While the events keep fewer than `limit` bytes alive, each is kept. Beyond that, an event is merged with the newest
+// waiting event of its key, see HandlerOptions::backlog_bytes. The keys are known of the events that came after half of
+// the limit and until those have gone, so that a queue that never gets there does not look up any. So at most `limit`
+// bytes, and two events and two replaced states of each key wait. The cost of an operation does not depend on the
+// number of events.
 //
 // Thread safety: as a standard container.
 class EventQueue {
  public:
-  explicit EventQueue(std::size_t limit) noexcept : limit_(limit) {}
+  explicit EventQueue(std::optional<std::size_t> limit) noexcept : limit_(limit) {}
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
@@ -33,20 +35,29 @@ class EventQueue {
 
   bool empty() const noexcept { return size_ == 0; }
   std::size_t size() const noexcept { return size_; }
+  std::size_t bytes() const noexcept { return bytes_; }    // that only this queue keeps alive, about
+  std::size_t merged() const noexcept { return merged_; }  // events so far
+  bool well_below_limit() const noexcept { return !limit_ || bytes_ <= *limit_ / 2; }
 
  private:
   struct Pending {
     AnyEvent event;
+    std::size_t bytes = 0;
     bool cancelled = false;  // an addition that was deleted before it was delivered: do not deliver it
+    bool known = false;      // in newest_
   };
 
+  std::size_t BytesOf(const AnyEvent& event) const noexcept;
   std::optional<int> Merge(Pending& pending, AnyEvent& event);
 
-  const std::size_t limit_;  // 0: none
+  const std::optional<std::size_t> limit_;
   std::deque<Pending> queue_;
   std::size_t size_ = 0;  // without cancelled ones
+  std::size_t bytes_ = 0;
+  std::size_t merged_ = 0;
+  std::size_t known_ = 0;  // events whose keys are in newest_, or were replaced there by newer ones
 
-  // The newest waiting event of each key; empty if there is no limit. Elements of the queue do not move.
+  // The newest waiting event of each key, as far as known. Elements of the queue do not move.
   class Place {
    public:
     using Key = KeyView;

@@ -9,6 +9,7 @@
 #include "cache/list_watch.h"
 #include "cache/with_kind.h"
 #include "client/kind_registry.h"
+#include "core/fork.h"
 #include "core/mutex.h"
 #include "kgen/cache/dynamic_informer.h"
 #include "kgen/client/connection.h"
@@ -175,7 +176,9 @@ DynamicInformer SharedInformerFactory::ForMapping(const ResourceMapping& mapping
   return DynamicInformer(state_->DynamicInformerFor(client::KindOf(mapping)));
 }
 
-void SharedInformerFactory::Start(std::stop_token stop) { state_->Start(stop); }
+void SharedInformerFactory::Start(std::stop_token stop) {
+  if (!detail::ForkedChild()) state_->Start(stop);
+}
 
 Result<void> SharedInformerFactory::WaitForCacheSync(std::stop_token stop) const {
   return WaitForCacheSync(std::move(stop), SyncOptions{});
@@ -184,8 +187,13 @@ Result<void> SharedInformerFactory::WaitForCacheSync(std::stop_token stop, const
   return detail::WaitForSync(state_->executor(), std::move(stop), state_->ToWaitFor(), options);
 }
 
-void SharedInformerFactory::Shutdown() { state_->Shutdown(); }
-std::vector<cache::InformerStatus> SharedInformerFactory::status() const { return state_->status(); }
+void SharedInformerFactory::Shutdown() {
+  if (!detail::ForkedChild()) state_->Shutdown();
+}
+std::vector<cache::InformerStatus> SharedInformerFactory::status() const {
+  if (detail::ForkedChild()) return {};
+  return state_->status();
+}
 
 Shared<cache::InformerCore> detail::InformerFor(const Shared<FactoryState>& factory, const TypeTable& table) {
   return factory->InformerFor(table);

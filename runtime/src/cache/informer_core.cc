@@ -8,6 +8,7 @@
 #include "cache/informer_impl.h"
 #include "cache/version_number.h"
 #include "client/text.h"
+#include "core/fork.h"
 #include "core/notify_observer.h"
 #include "kgen/core/field_path.h"
 
@@ -29,40 +30,40 @@ class InformerCore::Impl::StopTask {
 };
 
 // Frees a store that has no readers, and then the strings and subtrees that its objects shared, in tasks of bounded
-// length.
-class InformerCore::Impl::Freer {
+// length. Made with the informer, because the informer's destructor must not need memory.
+class InformerCore::Impl::Freer final : public SharedObject {
  public:
+  Freer(Shared<ReservedPost> post, std::size_t objects_per_task)
+      : post_(std::move(post)), objects_per_task_(objects_per_task) {}
   // `store` is null if it still has readers, `reflector` if the informer was never started. The reflector has been
   // stopped.
-  Freer(Shared<Executor> executor, Shared<Strand> strand, Shared<Store> store, Shared<Reflector> reflector,
-        std::size_t objects_per_task)
-      : executor_(std::move(executor)),
-        strand_(std::move(strand)),
-        store_(std::move(store)),
-        reflector_(std::move(reflector)),
-        objects_per_task_(objects_per_task) {
-    std::size_t units = 1;  // one unit suffices to publish an empty content
-    if (store_) Store::Replacement(*store_).Publish("", units);
+  void Start(Shared<Store> store, Shared<Reflector> reflector) noexcept {
+    store_ = std::move(store);
+    reflector_ = std::move(reflector);
+    Continue();
   }
-  void operator()() {
+
+ private:
+  void Continue() noexcept {
+    post_->Post([self = Shared<Freer>(this)] { self->Step(); });
+  }
+  void Step() {
     std::size_t units = objects_per_task_;
     if (store_) {
+      std::size_t one = 1;  // suffices to publish an empty content
+      if (!std::exchange(emptied_, true)) Store::Replacement(*store_).Publish("", one);
       if (store_->FreeSome(units)) store_ = {};
     } else if (!reflector_->FreeStep(objects_per_task_)) {
       reflector_ = {};
     }
-    if (!store_ && !reflector_) return;
-    const Shared<Executor> executor = executor_;
-    const Shared<Strand> strand = strand_;
-    executor->Post(strand, std::move(*this));
+    if (store_ || reflector_) Continue();
   }
 
- private:
-  Shared<Executor> executor_;
-  Shared<Strand> strand_;
+  const Shared<ReservedPost> post_;
+  const std::size_t objects_per_task_;
   Shared<Store> store_;
   Shared<Reflector> reflector_;
-  std::size_t objects_per_task_;
+  bool emptied_ = false;
 };
 
 void InformerCore::Impl::FireRelay::operator()() const {
@@ -82,10 +83,14 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
       executor_(connection.shared_executor()),
       observer_(&connection.observer()),
       strand_(executor_->MakeStrand("informer " + name_)),
+      work_post_(executor_->ReservePost(strand_)),
+      stop_post_(executor_->ReservePost(strand_)),
+      freer_(MakeShared<Freer>(executor_->ReservePost(strand_), options_.objects_per_task)),
       store_(MakeShared<Store>()),
       relay_(MakeShared<StopRelay>()),
       drain_timer_(executor_, strand_) {
   status_.name = name_;
+  status_.kind = source_->kind();
   store_->SetOnFault([name = name_, observer = observer_](const StoreFault& fault) {
     NotifyObserver(observer, [&](Observer& o) { o.OnHandlerFailed({name, &fault.key, fault.what}); });
   });
@@ -94,26 +99,24 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
 // Runs on any thread. Tasks of the strand may still be sweeping the reflector's shared values, so they are freed on the
 // strand.
 InformerCore::Impl::~Impl() {
-  if (!store_.ReleaseUnlessLast() || reflector_) {
-    executor_->Post(strand_,
-                    Freer(executor_, strand_, std::move(store_), std::move(reflector_), options_.objects_per_task));
-  }
+  if (!store_.ReleaseUnlessLast() || reflector_) freer_->Start(std::move(store_), std::move(reflector_));
 }
 
 void InformerCore::Impl::Start(std::stop_token stop) {
-  if (stopping_.load() || started_->set.exchange(true)) return;
+  if (detail::ForkedChild() || stopping_.load() || started_->set.exchange(true)) return;
   relay_->Set(Shared<Impl>(this));
   if (stopping_.load()) relay_->Take();  // a concurrent Stop() found nothing to take
   executor_->Post(strand_, [self = Shared<Impl>(this)] { self->StartOnStrand(); });
   on_stop_.emplace(std::move(stop), FireRelay{relay_});  // if the stop was already requested, this calls it at once
 }
 
-void InformerCore::Impl::Stop() {
-  if (stopping_.exchange(true)) return;
-  executor_->Post(strand_, StopTask(Shared<Impl>(this)));
+void InformerCore::Impl::Stop() noexcept {
+  if (detail::ForkedChild() || stopping_.exchange(true)) return;
+  stop_post_->Post(StopTask(Shared<Impl>(this)));
 }
 
 Result<void> InformerCore::Impl::Join(std::stop_token stop) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const Shared<Waiter> waiter = executor_->MakeWaiter("stop of informer " + name_);
   const Shared<Watch> watch = OnStatusChange([waiter] { waiter->Notify(); });
   while (!IsStopped()) {
@@ -133,7 +136,7 @@ Result<void> InformerCore::Impl::Join(std::stop_token stop) {
 Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOptions options) {
   const auto listener =
       MakeShared<Listener>(std::move(handler), std::move(options), name_, executor_, observer_, started_);
-  if (stopping_.load()) {
+  if (stopping_.load() || detail::ForkedChild()) {
     listener->Reject();
     return listener;
   }
@@ -154,6 +157,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
 }
 
 Result<void> InformerCore::Impl::SetTransform(TransformFunction transform) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const MutexLock lock(mutex_);
   if (started_->set.load())
     return Fail(Code::kInvalidArgument, "informer " + name_ + " has been started; set the transform before Start()");
@@ -162,9 +166,11 @@ Result<void> InformerCore::Impl::SetTransform(TransformFunction transform) {
 }
 
 Result<void> InformerCore::Impl::WaitUntil(std::string_view version, std::stop_token stop, Nanos limit) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const std::string doing = "wait for resource version " + std::string(version) + " of " + name_;
   const std::optional<std::uint64_t> wanted = VersionNumber(version);
   if (!wanted) return Fail(Error(Code::kInvalidArgument, "the version is not a decimal number").With(doing));
+  if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(doing));
   const auto reached = [&](const AnySnapshot& view) { return VersionNumber(view.version()).value_or(0) >= *wanted; };
   const Result<AnySnapshot> waited = WaitFor(doing, reached, std::move(stop), Later(executor_->clock()->Now(), limit));
   if (waited) return {};
@@ -198,18 +204,27 @@ class InformerCore::Impl::StoreWait {
 Result<AnySnapshot> InformerCore::Impl::WaitFor(std::string_view what,
                                                 const std::function<bool(const AnySnapshot&)>& met,
                                                 std::stop_token stop, TimePoint deadline) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   if (AnySnapshot view = store_->Snapshot(); met(view)) return view;
   const StoreWait wait(*this, what);
+  Result<void> waited;
   while (true) {
     const bool stopped = IsStopped();  // before the look, so that the last state is looked at
     if (AnySnapshot view = store_->Snapshot(); met(view)) return view;
     if (stopped) return Fail(Code::kStopped, "the informer has been stopped");
+    if (!waited) return Fail(std::move(waited).error());
     // A transaction that comes between the look and the wait has notified the waiter.
-    if (Result<void> waited = wait.waiter().Wait(stop, deadline); !waited) return Fail(std::move(waited).error());
+    waited = wait.waiter().Wait(stop, deadline);
+    if (stop.stop_requested()) return Fail(Code::kCancelled, "a stop was requested");
   }
 }
 
 InformerStatus InformerCore::Impl::status() const {
+  if (detail::ForkedChild()) {
+    InformerStatus unknown;
+    unknown.name = name_;
+    return unknown;
+  }
   const MutexLock lock(mutex_);
   InformerStatus status = status_;
   status.started = started_->set.load();
@@ -245,6 +260,7 @@ Registration InformerCore::AddEventHandler(AnyHandler handler, HandlerOptions op
 }
 
 Result<void> InformerCore::AddIndex(std::string_view name, IndexFunction function) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   if (impl_->IsStopped())
     return Fail(Code::kStopped, "index \"" + std::string(name) + "\": the informer has been stopped");
   return impl_->store()->AddIndex(name, std::move(function));

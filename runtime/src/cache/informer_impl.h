@@ -38,7 +38,7 @@ class InformerCore::Impl final : public SharedObject {
 
   // Any thread.
   void Start(std::stop_token stop);
-  void Stop();
+  void Stop() noexcept;  // destructors and stop callbacks call it
   Result<void> Join(std::stop_token stop);
   Shared<Listener> AddListener(AnyHandler handler, HandlerOptions options);
   Result<void> SetTransform(TransformFunction transform);
@@ -70,7 +70,8 @@ class InformerCore::Impl final : public SharedObject {
 
   // On the strand.
   void StartOnStrand();
-  void StopOnStrand();
+  void StopOnStrand() noexcept;
+  void TryToStop();
   void AddOnStrand(PendingListener pending);
   void AddRunning(const PendingListener& pending);
   void Publish();
@@ -95,6 +96,9 @@ class InformerCore::Impl final : public SharedObject {
   const Shared<Executor> executor_;
   const Shared<Observer> observer_;
   const Shared<Strand> strand_;
+  const Shared<ReservedPost> work_post_;
+  const Shared<ReservedPost> stop_post_;
+  const Shared<Freer> freer_;
   Shared<Store> store_;  // null only in the destructor
   const Shared<StartMark> started_ = MakeShared<StartMark>();
   std::atomic<bool> synced_{false};
@@ -120,6 +124,7 @@ class InformerCore::Impl final : public SharedObject {
   bool drain_due_ = false;       // the elements of fifo_ may be applied now
   bool work_scheduled_ = false;
   bool running_ = false;
+  bool stop_done_ = false;
 
   // Used on all threads. No user code and no other component is called while mutex_ is held.
   mutable Mutex mutex_;

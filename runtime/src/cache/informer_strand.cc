@@ -2,6 +2,7 @@
 //
 // The informer's strand: start, stop, registrations and status. The controller loop is in informer_work.cc.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "cache/informer_impl.h"
@@ -12,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Nanos kShortestResync = 1s;
+constexpr Nanos kStopAgain = 100ms;  // after there was no memory for stopping
 
 std::string_view Words(ReflectorStatus::State state) {
   switch (state) {
@@ -69,18 +71,30 @@ void InformerCore::Impl::StartOnStrand() {
   reflector_->Start();
 }
 
+// Without memory, the stop goes on a little later: whoever joins the informer waits for it.
+void InformerCore::Impl::StopOnStrand() noexcept {
+  try {
+    TryToStop();
+  } catch (const std::bad_alloc&) {
+    drain_timer_.After(kStopAgain, TimerKind::kProgress, [self = Shared<Impl>(this)] { self->StopOnStrand(); });
+  }
+}
+
 // Stops the reflector and the loop first, then the listeners, so that nothing is delivered to a stopped listener.
-// Join() waits for `stopped`, so `stopped` is set only when no call can start any more.
-void InformerCore::Impl::StopOnStrand() {
-  if (IsStopped()) return;
+// Join() waits for `stopped`, so `stopped` is set only when no call can start any more. May be called again if it
+// threw.
+void InformerCore::Impl::TryToStop() {
+  if (stop_done_) return;
   const Shared<Impl> started = relay_->Take();  // keeps the reference that the relay held
   if (reflector_) reflector_->Stop();
   drain_timer_.Cancel();
   jobs_.clear();
   processor_.StopAll();
-  for (const PendingListener& pending : std::exchange(pending_, {})) pending.listener->StopDelivery();
+  for (const PendingListener& pending : pending_) pending.listener->StopDelivery();
+  pending_.clear();
   stopped_.store(true, std::memory_order_release);
   Publish();
+  stop_done_ = true;
   Work();  // starts to free what is left
 }
 
@@ -129,6 +143,7 @@ Nanos InformerCore::Impl::EffectiveResync(Nanos requested) const {
 void InformerCore::Impl::Publish() {
   InformerStatus now;
   now.name = name_;
+  now.kind = source_->kind();
   now.synced = fifo_.initial_population_done();
   now.stopped = IsStopped();
   now.objects = store_->Snapshot().size();

@@ -31,7 +31,7 @@ void InformerCore::Impl::ScheduleDrain(Nanos delay) {
 
 void InformerCore::Impl::ScheduleWork() {
   if (std::exchange(work_scheduled_, true)) return;
-  executor_->Post(strand_, [self = Shared<Impl>(this)] {
+  work_post_->Post([self = Shared<Impl>(this)] {
     self->work_scheduled_ = false;
     self->Work();
   });

@@ -21,8 +21,9 @@ class ResourceListWatch final : public ListWatch {
  public:
   ResourceListWatch(Connection connection, const KindInfo& kind, std::string namespace_, TweakListOptions tweak,
                     ObjectForm form)
-      : resource_(std::move(connection), kind, namespace_), tweak_(std::move(tweak)), form_(form) {
+      : resource_(std::move(connection), kind, namespace_), tweak_(std::move(tweak)), form_(form), kind_(kind.kind) {
     name_ = kind.resource;
+    if (!kind.group.empty()) name_.append(".").append(kind.group).append("/").append(kind.version);
     if (form == ObjectForm::kMetadata) name_ += " (metadata)";
     if (!namespace_.empty()) name_ += " in " + std::move(namespace_);
   }
@@ -35,6 +36,7 @@ class ResourceListWatch final : public ListWatch {
   }
   Shared<client::Gate> gate() const override { return client::ConnectionCore::Of(resource_.connection())->gate; }
   std::string Describe() const override { return name_; }
+  std::string_view kind() const noexcept override { return kind_; }
 
  private:
   Shared<StreamCall> Send(bool watch, ListOptions options, Shared<Strand> strand, Shared<StreamSink> sink) {
@@ -65,6 +67,7 @@ class ResourceListWatch final : public ListWatch {
   RawResource resource_;
   TweakListOptions tweak_;
   const ObjectForm form_;
+  const std::string kind_;
   std::string name_;
 };
 

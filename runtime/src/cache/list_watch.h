@@ -32,7 +32,10 @@ class ListWatch : public SharedObject {
   virtual Shared<client::Gate> gate() const;
   // False if the source never sends initial events in a watch.
   virtual bool SupportsStreamingList() const noexcept { return true; }
-  virtual std::string Describe() const = 0;  // "pods", "pods in default"
+  // The resource with its group and version, and the namespace: "pods" (of the core group), "deployments.apps/v1 in
+  // default". Error messages, metrics and status() name the informer so.
+  virtual std::string Describe() const = 0;
+  virtual std::string_view kind() const noexcept { return {}; }  // "Deployment"; empty if unknown
 };
 
 using TweakListOptions = std::function<void(ListOptions&)>;

@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "cache/deliberate_bugs.h"
+#include "core/fork.h"
 #include "core/notify_observer.h"
 
 namespace kgen::cache {
@@ -26,10 +28,15 @@ class Listener::OnSynced final : public SyncedWatch {
     const MutexLock lock(listener_->mutex_);
     std::erase(listener_->on_synced_, this);
   }
-  void Call() { callback_(); }
+  // Does not use the listener's strand: there the call would wait for the running call of the handler, and that may
+  // itself be waiting for this notification. Needs no memory, because destructors lead here.
+  void Post() noexcept {
+    post_->Post([self = Shared<OnSynced>(this)] { self->callback_(); });
+  }
 
  private:
   const Shared<Listener> listener_;
+  const Shared<ReservedPost> post_ = listener_->executor_->ReservePost(listener_->notices_);
   Task callback_;
 };
 
@@ -46,18 +53,19 @@ Listener::Listener(AnyHandler handler, HandlerOptions options, std::string infor
       handler_(std::move(handler)) {}
 
 void Listener::Deliver(std::vector<AnyEvent> events) {
-  std::size_t high = 0;
+  std::optional<Observer::BacklogHigh> high;
   {
     const MutexLock lock(mutex_);
     if (closed_ || events.empty()) return;
+    const std::size_t merged = queue_->merged();
     for (AnyEvent& event : events) {
       initial_pending_ += queue_->Push(std::move(event));
     }
-    high = NewlyHighBacklog();
-    if (!queue_->empty() && !std::exchange(scheduled_, true)) Schedule();
+    high = NewlyHighBacklog(queue_->merged() > merged);
+    if (!queue_->empty()) Schedule();
   }
   SettleSync();  // an initial event may have been cancelled
-  if (high > 0) NotifyObserver(observer_, [&](Observer& o) { o.OnBacklogHigh({informer_, high}); });
+  if (high) NotifyObserver(observer_, [&](Observer& o) { o.OnBacklogHigh(*high); });
 }
 
 void Listener::InitialQueued() {
@@ -75,7 +83,7 @@ void Listener::Remove() {
     const MutexLock lock(mutex_);
     if (Injected(Bug::kReplayAfterRemoval) && initial_pending_ > 0) return;
     closed_ = removed_ = true;
-    discarded = TakeQueue();
+    discarded = std::move(queue_);
     if (!running_) dropped = std::exchange(handler_, nullptr);
   }
   FireSyncedCallbacks();
@@ -87,7 +95,7 @@ void Listener::StopDelivery() {
     const MutexLock lock(mutex_);
     closed_ = true;
     // Drain() discards the waiting events. Doing it here, on the informer's strand, might take too long.
-    if (!queue_->empty() && !std::exchange(scheduled_, true)) Schedule();
+    if (queue_ && !queue_->empty()) Schedule();
   }
   FireSyncedCallbacks();
 }
@@ -142,7 +150,7 @@ Shared<Listener::SyncedWatch> Listener::NotifySynced(Task callback) {
       return watch;
     }
   }
-  PostCall(watch);
+  watch->Post();
   return watch;
 }
 
@@ -171,15 +179,11 @@ bool Listener::gone() const noexcept {
   return removed_ && !running_;
 }
 
-// Does not use strand_: there it would wait for the running call, and that call may itself be waiting for this
-// notification.
-void Listener::PostCall(Shared<OnSynced> watch) {
-  executor_->Post(notices_, [watch = std::move(watch)] { watch->Call(); });
-}
-
 // The task keeps the listener alive.
 void Listener::Schedule() {
+  if (scheduled_) return;
   executor_->BlockingOn(strand_, [self = Shared<Listener>(this)] { self->Drain(); });
+  scheduled_ = true;  // not if that threw
 }
 
 // Calls the handler for the waiting events, one at a time. Handlers are called nowhere else.
@@ -194,21 +198,18 @@ void Listener::Drain() {
         scheduled_ = false;
         break;
       }
-      if (queue_->size() <= options_.backlog_warning / 2) backlog_reported_ = false;
+      if (queue_->size() <= options_.backlog_warning.value_or(0) / 2) backlog_reported_ = false;
+      if (queue_->well_below_limit()) merging_reported_ = false;
       running_ = true;
     }
     Call(*event);
+    if (detail::ForkedChild()) return;  // forked by the handler
     if (!FinishCall(event->initial)) break;
   }
   running_here = nullptr;
   std::unique_ptr<EventQueue> discarded;
   const MutexLock lock(mutex_);
-  if (closed_) discarded = TakeQueue();
-}
-
-// Returns the waiting events, so that the caller can destroy them without holding mutex_.
-std::unique_ptr<EventQueue> Listener::TakeQueue() {
-  return std::exchange(queue_, std::make_unique<EventQueue>(options_.backlog_limit));
+  if (closed_) discarded = std::move(queue_);
 }
 
 void Listener::Call(const AnyEvent& event) {
@@ -261,23 +262,29 @@ void Listener::SettleSync() {
   FireSyncedCallbacks();
 }
 
-void Listener::FireSyncedCallbacks() {
-  std::vector<Shared<OnSynced>> to_notify;
-  {
-    const MutexLock lock(mutex_);
-    for (OnSynced* watch : std::exchange(on_synced_, {})) {
-      if (Shared<OnSynced> held = Shared<OnSynced>::TryAdd(watch)) to_notify.push_back(std::move(held));
+void Listener::FireSyncedCallbacks() noexcept {
+  for (bool more = true; more;) {
+    Shared<OnSynced> watch;
+    {
+      const MutexLock lock(mutex_);
+      if (on_synced_.empty()) return;
+      watch = Shared<OnSynced>::TryAdd(on_synced_.front());
+      on_synced_.erase(on_synced_.begin());
+      more = !on_synced_.empty();
     }
+    if (watch) watch->Post();
   }
-  for (Shared<OnSynced>& watch : to_notify) PostCall(std::move(watch));
 }
 
-// Returns the backlog if it has just reached the warning level, otherwise 0. It is reported again only after it has
-// fallen to half of that level.
-std::size_t Listener::NewlyHighBacklog() {
-  if (options_.backlog_warning == 0) return 0;
-  if (queue_->size() < options_.backlog_warning || std::exchange(backlog_reported_, true)) return 0;
-  return queue_->size();
+// Returns the backlog if it has just reached the warning level, or if the first event has been merged. Each is reported
+// again only after the backlog has fallen to half of that level.
+std::optional<Observer::BacklogHigh> Listener::NewlyHighBacklog(bool merges) {
+  const std::size_t level = options_.backlog_warning.value_or(std::numeric_limits<std::size_t>::max());
+  const bool high = queue_->size() >= level && !std::exchange(backlog_reported_, true);
+  const bool merging = merges && !std::exchange(merging_reported_, true);
+  if (!high && !merging) return std::nullopt;
+  return Observer::BacklogHigh{
+      .informer = informer_, .backlog = queue_->size(), .handler = name_, .bytes = queue_->bytes(), .merging = merging};
 }
 
 }  // namespace kgen::cache

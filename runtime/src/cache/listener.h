@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -72,15 +73,13 @@ class Listener final : public SharedObject {
  private:
   class OnSynced;
 
-  void PostCall(Shared<OnSynced> watch);
   void Schedule() KGEN_REQUIRES(mutex_);
   void Drain();
-  std::unique_ptr<EventQueue> TakeQueue() KGEN_REQUIRES(mutex_);
   void Call(const AnyEvent& event);
   bool FinishCall(bool initial);
   void SettleSync();
-  void FireSyncedCallbacks();
-  std::size_t NewlyHighBacklog() KGEN_REQUIRES(mutex_);
+  void FireSyncedCallbacks() noexcept;
+  std::optional<Observer::BacklogHigh> NewlyHighBacklog(bool merges) KGEN_REQUIRES(mutex_);
 
   const HandlerOptions options_;
   const std::string informer_;
@@ -95,7 +94,8 @@ class Listener final : public SharedObject {
   mutable Mutex mutex_;  // never held while user code runs or a thread waits
   // Changed under mutex_ and called without it: only Drain() calls it, and only Drain() destroys it while running_.
   AnyHandler handler_;
-  std::unique_ptr<EventQueue> queue_ KGEN_GUARDED_BY(mutex_) = std::make_unique<EventQueue>(options_.backlog_limit);
+  // Null once it was discarded, which happens only when closed_.
+  std::unique_ptr<EventQueue> queue_ KGEN_GUARDED_BY(mutex_) = std::make_unique<EventQueue>(options_.backlog_bytes);
   std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);
   std::vector<OnSynced*> on_synced_ KGEN_GUARDED_BY(mutex_);  // each removes itself
   int initial_pending_ KGEN_GUARDED_BY(mutex_) = 0;
@@ -107,6 +107,7 @@ class Listener final : public SharedObject {
   bool initial_queued_ KGEN_GUARDED_BY(mutex_) = false;
   bool synced_ KGEN_GUARDED_BY(mutex_) = false;
   bool backlog_reported_ KGEN_GUARDED_BY(mutex_) = false;
+  bool merging_reported_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace kgen::cache

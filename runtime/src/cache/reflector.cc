@@ -223,10 +223,15 @@ void Reflector::CountSuccess() {
   failures_ = refusals_ = 0;
   has_error_ = false;
   current_as_of_ = Now();
+  if (const std::size_t failures = std::exchange(reported_, 0)) {
+    const Observer::Recovered event{.source = name_, .key = {}, .failures = failures, .after = Now() - reported_since_};
+    NotifyObserver(observer_, [&](Observer& o) { o.OnRecovered(event); });
+  }
   Changed();
 }
 
 void Reflector::Report(bool watch, const Error& error, Nanos retry_in) {
+  if (reported_++ == 0) reported_since_ = Now();
   const bool gave_up = refusals_ >= kRefusalsToGiveUp && Now() - refused_since_ >= kRefusedToGiveUp;
   const Observer::ListOrWatchFailed event{name_, watch, &error, std::max(failures_, 1), retry_in, gave_up};
   NotifyObserver(observer_, [&](Observer& o) { o.OnListOrWatchFailed(event); });

@@ -346,6 +346,8 @@ class Reflector final : public SharedObject {
 
   // What status() returns besides the state.
   int failures_ = 0, refusals_ = 0;
+  std::size_t reported_ = 0;    // failures, since a watch was open
+  TimePoint reported_since_{};  // the time of the first of these
   TimePoint refused_since_{};
   std::optional<Error> last_error_;
   bool has_error_ = false;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cache/listener.h"
+#include "core/fork.h"
 
 namespace kgen {
 
@@ -20,10 +21,13 @@ Registration& Registration::operator=(Registration&& other) noexcept {
 Registration::~Registration() { Remove(); }
 
 void Registration::Remove() {
-  if (listener_) listener_->Remove();
+  if (listener_ && !detail::ForkedChild()) listener_->Remove();
 }
 
-Result<void> Registration::status() const { return listener_ ? listener_->status() : Result<void>(); }
+Result<void> Registration::status() const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return listener_ ? listener_->status() : Result<void>();
+}
 bool Registration::HasSynced() const noexcept { return listener_ && listener_->HasSynced(); }
 std::size_t Registration::Backlog() const noexcept { return listener_ ? listener_->Backlog() : 0; }
 std::string Registration::name() const { return listener_ ? listener_->name() : std::string(); }

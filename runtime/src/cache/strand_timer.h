@@ -18,31 +18,33 @@ namespace kgen::cache {
 // that the clock has posted.
 // Ownership: an armed timer owns its task, and every task keeps its owner alive. So a task must run or be cancelled
 // before the timer is destroyed.
+// Errors: only the constructor allocates. Neither arming nor firing can fail.
 class StrandTimer {
  public:
-  StrandTimer(Shared<Executor> executor, Shared<Strand> strand)
-      : state_(MakeShared<State>()), executor_(std::move(executor)), strand_(std::move(strand)) {}
+  StrandTimer(const Shared<Executor>& executor, const Shared<Strand>& strand)
+      : state_(MakeShared<State>(executor->ReservePost(strand))),
+        clock_(executor->clock()),
+        timer_(clock_->ReserveTimer()) {}
   StrandTimer(const StrandTimer&) = delete;
   StrandTimer& operator=(const StrandTimer&) = delete;
   ~StrandTimer() = default;
 
   // Arms the timer; replaces a task that is armed.
-  void After(Nanos delay, TimerKind kind, Task task) {
+  void After(Nanos delay, TimerKind kind, Task task) noexcept {
     Cancel();
     state_->task = std::move(task);
-    timer_ = executor_->clock()->After(delay, kind,
-                                       [state = state_, round = state_->round, executor = executor_, strand = strand_] {
-                                         executor->Post(strand, [state, round] {
-                                           if (state->round != round || !state->task) return;
-                                           Task due = std::exchange(state->task, nullptr);
-                                           due();
-                                         });
-                                       });
+    timer_->Set(Later(clock_->Now(), delay), kind, [state = state_, round = state_->round] {
+      state->post->Post([state = state, round] {
+        if (state->round != round || !state->task) return;
+        Task due = std::exchange(state->task, nullptr);
+        due();
+      });
+    });
   }
 
   void Cancel() noexcept {
     ++state_->round;  // a task that the clock has already posted sees another round and does nothing
-    timer_.Cancel();
+    timer_->Cancel();
     const Task dropped = std::exchange(state_->task, nullptr);
   }
 
@@ -50,13 +52,14 @@ class StrandTimer {
 
  private:
   struct State : SharedObject {
+    explicit State(Shared<ReservedPost> reserved) : post(std::move(reserved)) {}
+    const Shared<ReservedPost> post;
     std::uint64_t round = 0;
     Task task;
   };
-  Shared<State> state_;
-  Shared<Executor> executor_;
-  Shared<Strand> strand_;
-  Timer timer_;
+  const Shared<State> state_;
+  const Shared<Clock> clock_;
+  const Shared<ReservedTimer> timer_;
 };
 
 }  // namespace kgen::cache

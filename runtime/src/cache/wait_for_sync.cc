@@ -7,6 +7,8 @@
 
 #include "cache/listener.h"
 #include "cache/watch_errors.h"
+#include "core/custom_resource.h"
+#include "core/fork.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/core/executor.h"
 
@@ -25,12 +27,18 @@ std::string Attempts(int n, std::string_view word) {
   return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
 }
 
+std::string Name(const InformerStatus& status) {
+  return status.kind.empty() ? status.name : status.name + " (" + status.kind + ")";
+}
+
 // Describes an informer that has not synced, without its last error.
 std::string Describe(const InformerStatus& status) {
-  if (status.refusals > 0)
-    return status.name + ": " + std::string(RefusalWord(status.last_error.code())) + " after " +
-           Attempts(status.refusals, "attempt");
-  std::string text = status.name + ": " + std::string(status.state);
+  if (status.refusals > 0) {
+    const bool custom = status.last_error.code() == Code::kNotFound && MayBeCustom(status.name);
+    return Name(status) + ": " + std::string(RefusalWord(status.last_error.code())) + " after " +
+           Attempts(status.refusals, "attempt") + (custom ? ", " + std::string(kIsItsCrdInstalled) : std::string());
+  }
+  std::string text = Name(status) + ": " + std::string(status.state);
   if (status.failures > 0) text += " after " + Attempts(status.failures, "failure");
   return text;
 }
@@ -55,12 +63,12 @@ class SyncWait {
       const InformerStatus status = informer->status();
       if (!status.started && !status.stopped) {
         return Fail(Code::kInvalidArgument,
-                    Others(status.name) + status.name +
+                    Others(status.name) + Name(status) +
                         ": the informer has not been started; call Start() of its factory first");
       }
       if (status.stopped)
         return Fail(Code::kStopped,
-                    Others(status.name) + status.name + ": the informer was stopped before it had synced");
+                    Others(status.name) + Name(status) + ": the informer was stopped before it had synced");
       if (!options_.patient && status.refusals >= cache::kRefusalsToGiveUp && now >= GiveUpAt(status)) {
         return Fail(status.last_error.With(Others(status.name) + Describe(status)));
       }
@@ -113,7 +121,8 @@ class SyncWait {
     for (const Shared<InformerCore>& informer : informers_) {
       const InformerStatus status = informer->status();
       if (status.refused > 0)
-        text += Separator(text) + status.name + ": " + std::to_string(status.refused) + " objects could not be decoded";
+        text +=
+            Separator(text) + Name(status) + ": " + std::to_string(status.refused) + " objects could not be decoded";
     }
     if (text.empty()) return {};
     return Fail(Code::kDecode, text);
@@ -159,6 +168,7 @@ Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<Informer
 
 Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::vector<Shared<InformerCore>>& informers,
                          const SyncOptions& options) {
+  if (ForkedChild()) return Fail(ForkedError());
   const Shared<Waiter> waiter = executor.MakeWaiter("sync of caches");
   const TimePoint deadline =
       options.give_up_after > Nanos(0) ? Later(executor.clock()->Now(), options.give_up_after) : Waiter::kNoDeadline;
@@ -171,6 +181,7 @@ Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::ve
   }
   const SyncWait wait(informers, options);
   for (;;) {
+    if (stop.stop_requested() && wait.Done()) return Fail(Code::kCancelled, "a stop was requested");
     if (wait.Done()) return wait.Success();
     const TimePoint now = executor.clock()->Now();
     const Result<void> possible = wait.StillPossible(now);

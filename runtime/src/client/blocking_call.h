@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "client/connection_core.h"
+#include "core/fork.h"
 #include "core/mutex.h"
 #include "kgen/client/connection.h"
 #include "kgen/core/waiter.h"
@@ -71,6 +72,7 @@ Shared<Op> MakeCall(const Shared<ConnectionCore>& core, ApiRequest request, type
 template <typename Op, typename... More>
 Result<typename Op::Answer> CallAndWait(const Connection& connection, ApiRequest request, std::stop_token stop,
                                         More&... more) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const std::string what = request.what.empty() ? request.method + ' ' + request.path : request.what;
   Executor& executor = connection.executor();
   if (executor.InPostedTask()) {

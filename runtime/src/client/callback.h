@@ -7,8 +7,10 @@
 #include <exception>
 #include <string_view>
 
+#include "core/fork.h"
 #include "core/notify_observer.h"
 #include "kgen/core/observer.h"
+#include "kgen/core/result.h"
 
 namespace kgen::client {
 
@@ -24,6 +26,15 @@ void RunCallback(const Shared<Observer>& observer, std::string_view what, Callba
       o.OnHandlerFailed({.informer = what, .what = "an exception that is not a std::exception"});
     });
   }
+}
+
+// For calls with a callback. In a forked child no task runs, so this calls `done` at once, with the error, and returns
+// true.
+template <typename Done>
+bool RefuseInForkedChild(const Shared<Observer>& observer, std::string_view what, Done& done) noexcept {
+  if (!detail::ForkedChild()) return false;
+  RunCallback(observer, what, [&] { done(Fail(detail::ForkedError())); });
+  return true;
 }
 
 }  // namespace kgen::client

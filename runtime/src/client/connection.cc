@@ -8,9 +8,11 @@
 
 #include "client/blocking_call.h"
 #include "client/call.h"
+#include "client/callback.h"
 #include "client/connection_core.h"
 #include "client/errors.h"
 #include "client/stream.h"
+#include "core/fork.h"
 
 namespace kgen {
 
@@ -89,6 +91,7 @@ void Connection::Guard(ApiRequest& request) const {
 }
 
 void Connection::CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const {
+  if (client::RefuseInForkedChild(state_->observer, request.what, done)) return;
   Guard(request);
   client::MakeCall<client::CallOperation>(state_, std::move(request), std::move(done))->Begin();
 }
@@ -99,9 +102,10 @@ Result<ApiResponse> Connection::Call(ApiRequest request, std::stop_token stop) c
 }
 
 Shared<StreamCall> Connection::Stream(ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink) const {
+  if (detail::ForkedChild()) sink->OnEnd(Fail(detail::ForkedError()));
   Guard(request);
   auto stream = MakeShared<client::StreamOperation>(state_, std::move(request), std::move(strand), std::move(sink));
-  stream->Begin();
+  if (!detail::ForkedChild()) stream->Begin();
   return MakeShared<client::StreamHandle>(std::move(stream));
 }
 

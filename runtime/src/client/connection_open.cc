@@ -10,7 +10,9 @@
 
 #include "client/connection_core.h"
 #include "client/http2_transport.h"
+#include "client/tls.h"
 #include "client/url.h"
+#include "core/fork.h"
 #include "core/mutex.h"
 
 namespace kgen::client {
@@ -85,6 +87,7 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
   if (!url) return Fail(url.error());
   if (auto ok = CheckHeaderText("the bearer token", config.bearer_token); !ok) return Fail(ok.error());
   if (auto ok = CheckHeaderText("the user agent", config.user_agent); !ok) return Fail(ok.error());
+  if (auto ok = net::CheckServerName(config.tls.server_name); !ok) return Fail(ok.error());
   ConnectionCore::Settings settings;
   settings.host = url->origin + url->base_path;
   settings.base_path = url->base_path;
@@ -104,8 +107,8 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
   Shared<ClientIdentity> identity;
   if (UsesExec(config)) {
     if (auto ok = CheckExec(config.exec); !ok) return Fail(ok.error());
-    if (!transport) identity = MakeShared<ClientIdentity>();
-    settings.exec = MakeShared<ExecCredentials>(config, parts.executor, identity);
+    settings.exec = ExecCredentials::For(config, parts.executor, /*certificates=*/!transport);
+    identity = settings.exec->identity();
   }
   config.host = url->origin;
   if (!transport) {
@@ -126,6 +129,7 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
 
 }  // namespace
 
+// Not called in a forked child, as no SharedObject is destroyed there.
 ConnectionCore::~ConnectionCore() {
   Connections().Remove(this);
   if (transport) transport->Close();
@@ -134,6 +138,7 @@ ConnectionCore::~ConnectionCore() {
 }
 
 Result<Connection> ConnectionCore::Over(const rest::Config& config, Shared<Transport> transport) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   if (!transport) return Fail(Error(Code::kInvalidArgument, "the transport is null").With("open a connection"));
   Result<Connection> opened = OpenNew(config, std::move(transport));
   if (!opened) return Fail(opened.error().With("open a connection"));
@@ -141,6 +146,7 @@ Result<Connection> ConnectionCore::Over(const rest::Config& config, Shared<Trans
 }
 
 Result<Connection> ConnectionCore::Open(const rest::Config& config) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   if (Shared<ConnectionCore> core = Connections().Find(config)) return Connection(std::move(core));
   Result<Connection> opened = OpenNew(config);
   if (!opened) return Fail(opened.error().With("open a connection"));

@@ -34,6 +34,11 @@ const json& At(const json& value, std::initializer_list<const char*> path) {
   return *here;
 }
 
+json* Find(json& value, std::initializer_list<const char*> path) {
+  json& found = const_cast<json&>(At(value, path));
+  return found.is_object() ? &found : nullptr;
+}
+
 std::string TextAt(const json& value, std::initializer_list<const char*> path) {
   const json& found = At(value, path);
   return found.is_string() ? found.get<std::string>() : std::string();
@@ -45,6 +50,132 @@ std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::er
 json Parse(std::string_view text) {
   if (detail::NestsTooDeep(text)) return json(json::value_t::discarded);
   return json::parse(text, nullptr, false);
+}
+
+// The element of spec.versions with this name, or null.
+const json& VersionOf(const json& versions, const std::string& name) {
+  static const json kNull;
+  const auto found =
+      std::ranges::find_if(versions, [&](const json& version) { return TextAt(version, {"name"}) == name; });
+  return found == versions.end() ? kNull : *found;
+}
+
+// Sets in `into` what `from` says. Objects are merged, everything else is replaced.
+void Merge(json& into, const json& from) {
+  if (!into.is_object() || !from.is_object()) {
+    into = from;
+    return;
+  }
+  for (const auto& [key, value] : from.items()) Merge(into[key], value);
+}
+
+// Sets spec.conversion as the manifest has it. What belongs to a choice that the manifest does not make must go,
+// because servers refuse a webhook beside the strategy None, and a `url` beside a `service`.
+void MergeConversion(json& into, json ours) {
+  if (TextAt(ours, {"strategy"}) != "Webhook" || !into.is_object()) {
+    into = std::move(ours);
+    return;
+  }
+  if (json* client = Find(ours, {"webhook", "clientConfig"}); client != nullptr) {
+    if (TextAt(*client, {"caBundle"}).empty()) client->erase("caBundle");
+    json* theirs = Find(into, {"webhook", "clientConfig"});
+    for (const auto& [ours_has, theirs_goes] : {std::pair("service", "url"), std::pair("url", "service")}) {
+      if (theirs != nullptr && client->contains(ours_has)) theirs->erase(theirs_goes);
+    }
+  }
+  Merge(into, ours);
+}
+
+json Merged(const json& object, const json& manifest) {
+  json merged = object;
+  for (const char* member : {"labels", "annotations"}) {
+    const json& ours = At(manifest, {"metadata", member});
+    if (ours.is_object() && !ours.empty()) Merge(merged["metadata"][member], ours);
+  }
+  json spec = At(manifest, {"spec"});
+  json conversion;
+  if (const auto said = spec.find("conversion"); said != spec.end()) {
+    conversion = std::move(*said);
+    spec.erase(said);
+  }
+  Merge(merged["spec"], spec);
+  if (!conversion.is_null()) MergeConversion(merged["spec"]["conversion"], std::move(conversion));
+  return merged;
+}
+
+void AddChanges(const std::string& path, const json& before, const json& after, std::vector<std::string>& changes);
+
+// The versions of a CRD are a list that is read by name.
+void AddVersionChanges(const std::string& path, const json& before, const json& after,
+                       std::vector<std::string>& changes) {
+  const std::size_t known = changes.size();
+  for (const json& version : before) {
+    const std::string name = TextAt(version, {"name"});
+    AddChanges(path + '[' + name + ']', version, VersionOf(after, name), changes);
+  }
+  for (const json& version : after) {
+    const std::string name = TextAt(version, {"name"});
+    if (VersionOf(before, name).is_null()) changes.push_back(path + '[' + name + "] added");
+  }
+  if (changes.size() == known && before != after) changes.push_back(path + " reordered");
+}
+
+// What differs, down to the members that do.
+void AddChanges(const std::string& path, const json& before, const json& after, std::vector<std::string>& changes) {
+  if (before == after) return;
+  if (before.is_null() || after.is_null()) {
+    changes.push_back(path + (before.is_null() ? " added" : " removed"));
+  } else if (path == "spec.versions" && before.is_array() && after.is_array()) {
+    AddVersionChanges(path, before, after, changes);
+  } else if (before.is_object() && after.is_object()) {
+    for (const auto& [key, value] : before.items()) {
+      AddChanges(path + '.' + key, value, At(after, {key.c_str()}), changes);
+    }
+    for (const auto& [key, value] : after.items()) {
+      if (!before.contains(key)) changes.push_back(path + '.' + key + " added");
+    }
+  } else {
+    changes.push_back(path + " changed");
+  }
+}
+
+std::vector<std::string> Changes(const json& before, const json& after) {
+  std::vector<std::string> changes;
+  AddChanges("metadata", At(before, {"metadata"}), At(after, {"metadata"}), changes);
+  AddChanges("spec", At(before, {"spec"}), At(after, {"spec"}), changes);
+  return changes;
+}
+
+// A server refuses to drop a version in which objects may be stored, and says only "must appear in spec.versions".
+Result<void> CheckStoredVersions(const json& object, const json& merged) {
+  const json& versions = At(merged, {"spec", "versions"});
+  std::string lost;
+  json rest = json::array();
+  for (const json& stored : At(object, {"status", "storedVersions"})) {
+    if (!stored.is_string()) continue;
+    const std::string version = stored.get<std::string>();
+    if (!VersionOf(versions, version).is_null()) {
+      rest.push_back(version);
+    } else {
+      lost += (lost.empty() ? "" : ", ") + version;
+    }
+  }
+  if (lost.empty()) return {};
+  for (const json& version : versions) {
+    const json& storage = At(version, {"storage"});
+    const json& name = At(version, {"name"});
+    if (storage == json(true) && std::ranges::find(rest, name) == rest.end()) rest.push_back(name);
+  }
+  const std::string name = TextAt(object, {"metadata", "name"});
+  return Fail(
+      Code::kInvalid,
+      "install customresourcedefinition " + name + ": the manifest does not have the version " + lost +
+          ", which is in status.storedVersions, so objects may still be stored in it. Keep the version in the manifest "
+          "(served: false is enough) beside the new storage version, store every object again (kubectl get " +
+          name +
+          " -A -o json | kubectl replace -f -), then forget the version: kubectl patch customresourcedefinition " +
+          name + " --subresource=status --type=merge -p '" + Dump({{"status", {{"storedVersions", rest}}}}) +
+          "'. After that, this manifest can be installed");
 }
 
 // The installation of one CRD, until it is served.
@@ -59,12 +190,15 @@ class Installation {
   const std::string& name() const noexcept { return name_; }
   const std::string& state() const noexcept { return state_; }
 
+  const Installed& installed() const noexcept { return installed_; }
+
+  // Creates or updates the CRD, again if another writer comes in between.
   Result<void> Put() {
-    Result<ApiResponse> created = Send("POST", std::string(kCollection), Dump(manifest_));
-    if (created || created.error().code() != Code::kAlreadyExists) return Discard(std::move(created));
     for (int attempt = 1;; ++attempt) {
-      Result<void> updated = Update();
-      if (updated || updated.error().code() != Code::kConflict || attempt == kAttempts) return updated;
+      Result<void> put = PutOnce();
+      if (put || attempt == kAttempts) return put;
+      const Code code = put.error().code();
+      if (code != Code::kConflict && code != Code::kAlreadyExists && code != Code::kNotFound) return put;
     }
   }
 
@@ -121,22 +255,29 @@ class Installation {
     return object;
   }
 
-  // Sets our spec, labels and annotations in the existing object. What others have added to the metadata is kept.
-  Result<void> Update() {
+  Result<void> PutOnce() {
     Result<json> object = Get();
-    if (!object) return Fail(object.error());
-    json wanted = *object;
-    wanted["spec"] = At(manifest_, {"spec"});
-    for (const char* member : {"labels", "annotations"}) {
-      const json& ours = At(manifest_, {"metadata", member});
-      if (!ours.is_object()) continue;
-      json& theirs = wanted["metadata"][member];
-      if (!theirs.is_object()) theirs = json::object();
-      theirs.update(ours);
-    }
-    if (wanted == *object) return {};
-    wanted.erase("status");
-    return Discard(Send("PUT", std::string(kCollection) + '/' + client::EscapeSegment(name_), Dump(wanted)));
+    if (object) return Update(*object);
+    if (object.error().code() != Code::kNotFound) return Fail(object.error());
+    Result<ApiResponse> created = Send("POST", std::string(kCollection), Dump(manifest_));
+    if (created) installed_ = {name_, Installed::Outcome::kCreated, {}};
+    return Discard(std::move(created));
+  }
+
+  Result<void> Update(const json& object) {
+    json merged = Merged(object, manifest_);
+    installed_ = {name_, Installed::Outcome::kUnchanged, {}};
+    if (merged == object) return {};
+    if (Result<void> kept = CheckStoredVersions(object, merged); !kept) return kept;
+    std::vector<std::string> changes = Changes(object, merged);
+    merged.erase("status");
+    Result<ApiResponse> put = Send("PUT", std::string(kCollection) + '/' + client::EscapeSegment(name_), Dump(merged));
+    if (!put) return Fail(std::move(put).error());
+    // The server leaves out what is empty. If that is all, it has written nothing.
+    const std::string version = TextAt(Parse(put->body), {"metadata", "resourceVersion"});
+    if (!version.empty() && version == TextAt(object, {"metadata", "resourceVersion"})) return {};
+    installed_ = {name_, Installed::Outcome::kUpdated, std::move(changes)};
+    return {};
   }
 
   // Returns false if the error may go away, so that the caller checks again. Every other error ends the installation.
@@ -157,6 +298,7 @@ class Installation {
   const std::string name_;
   const std::stop_token stop_;
   std::string state_ = "not seen yet";
+  Installed installed_{};
 };
 
 Result<json> ParseManifest(std::string_view text) {
@@ -220,12 +362,28 @@ Result<void> Install(const Connection& connection, std::vector<Installation>& cr
 
 }  // namespace
 
-Result<void> Install(const Connection& connection, std::span<const std::string_view> manifests,
-                     const InstallOptions& options) {
+std::string Installed::str() const {
+  std::string text = "customresourcedefinition " + name;
+  switch (outcome) {
+    case Outcome::kCreated:
+      return text + " created";
+    case Outcome::kUnchanged:
+      return text + " unchanged";
+    case Outcome::kUpdated:
+      break;
+  }
+  text += " updated";
+  for (std::size_t i = 0; i < changes.size(); ++i) text += (i == 0 ? ": " : ", ") + changes[i];
+  return text;
+}
+
+Result<std::vector<Installed>> Install(const Connection& connection, std::span<const std::string_view> manifests,
+                                       const InstallOptions& options) {
   if (connection.executor().InPostedTask()) {
     return Fail(Code::kInvalidArgument,
                 "crd::Install blocks, and this thread runs posted tasks; use Executor::Blocking");
   }
+  if (options.stop.stop_requested()) return Fail(Code::kCancelled, "crd::Install was stopped before it began");
   const TimeLimit limit(connection, options);
   std::vector<Installation> crds;
   crds.reserve(manifests.size());
@@ -234,9 +392,15 @@ Result<void> Install(const Connection& connection, std::span<const std::string_v
     if (!manifest) return Fail(manifest.error());
     crds.emplace_back(connection, *std::move(manifest), limit.token());
   }
-  Result<void> installed = Install(connection, crds, limit);
-  if (installed || installed.error().code() != Code::kCancelled || options.stop.stop_requested()) return installed;
-  if (connection.clock().Now() < limit.deadline()) return installed;
+  const Result<void> done = Install(connection, crds, limit);
+  if (done) {
+    std::vector<Installed> installed;
+    installed.reserve(crds.size());
+    for (const Installation& crd : crds) installed.push_back(crd.installed());
+    return installed;
+  }
+  const bool in_time = connection.clock().Now() < limit.deadline();
+  if (done.error().code() != Code::kCancelled || options.stop.stop_requested() || in_time) return Fail(done.error());
   std::string states;
   for (const Installation& crd : crds) states += (states.empty() ? "" : "; ") + crd.name() + ": " + crd.state();
   return Fail(Code::kTimeout, "the server does not serve these custom resource definitions after " +

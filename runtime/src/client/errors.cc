@@ -10,6 +10,7 @@
 
 #include "client/text.h"
 #include "kgen/codec/decode.h"
+#include "kgen/codec/encode.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::client {
@@ -106,7 +107,9 @@ Error FromStatus(meta::v1::Status status, int http_status) {
   if (status.code.value_or(0) == 0 && http_status != 0) status.code = http_status;
   const Code code = CodeOf(status.reason, status.code.value_or(0));
   if (status.message.empty()) {
-    status.message = status.reason.empty() ? "HTTP " + std::to_string(status.code.value_or(0)) : status.reason.str();
+    status.message = !status.reason.empty()         ? status.reason.str()
+                     : status.code.value_or(0) != 0 ? "HTTP " + std::to_string(*status.code)
+                                                    : "the server sent a Status without message, reason and code";
   }
   return Error::FromStatus(status, code);
 }
@@ -221,6 +224,23 @@ Error ErrorOf(const Answer& answer) {
   return error;
 }
 
+Error WithHint(std::string_view path, const Error& error) {
+  constexpr std::string_view kApis = "/apis/";
+  const meta::v1::Status* const status = error.status();
+  if (status == nullptr || error.code() != Code::kNotFound || !status->details->name.empty()) return error;
+  if (!path.starts_with(kApis)) return error;
+  path.remove_prefix(kApis.size());
+  const std::string_view group = path.substr(0, path.find('/'));
+  if (!group.contains('.')) return error;  // "apps", "batch": no CRD can have these
+  std::string_view version = path.substr(std::min(group.size() + 1, path.size()));
+  version = version.substr(0, version.find('/'));
+  meta::v1::Status hinted = *status;
+  hinted.message = hinted.message.str() + "; does the server have " + std::string(group) + '/' + std::string(version) +
+                   ", and is the CustomResourceDefinition of this kind installed?";
+  const Error made = Error::FromStatus(hinted, error.code());
+  return error.retry_after_seconds() == 0 ? made : made.WithRetryAfter(error.retry_after_seconds());
+}
+
 std::optional<Error> FailureIn(std::string_view body) {
   constexpr std::size_t kLargestStatus = 1u << 20;
   // Nearly every body is an object or a list, and costs only this search.
@@ -269,6 +289,21 @@ std::optional<Error> NotText(const Answer& answer) {
   const std::string type = MediaType(answer.content_type);
   if (type == "text/plain") return std::nullopt;
   return NotAs("plain text", type, answer);
+}
+
+Error Without(std::string_view token, const Error& error) {
+  if (token.empty()) return error;
+  std::string message = error.message(), status = error.status() != nullptr ? Encode(*error.status()) : "";
+  Hide(token, message);
+  std::string shown = status;
+  Hide(token, shown);
+  if (message == error.message() && shown == status) return error;
+  const Result<meta::v1::Status> hidden = Decode<meta::v1::Status>(shown);
+  Error safe = !status.empty() && hidden ? Error::FromStatus(*hidden, error.code())
+               : error.not_connected()   ? Error::NotConnected(message, error.code())
+                                         : Error(error.code(), message);
+  if (error.retry_after_seconds() != 0) safe = safe.WithRetryAfter(error.retry_after_seconds());
+  return error.terminal() ? safe.AsTerminal() : safe;
 }
 
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept {

@@ -32,6 +32,9 @@ Error ErrorOf(const Answer& answer);
 // True if API servers use this reason. Then the HTTP code adds no information.
 bool IsKnownReason(std::string_view reason) noexcept;
 
+// Adds to a 404 that is not about an object, but about the resource in the path, what may be missing on the server.
+Error WithHint(std::string_view path, const Error& error);
+
 // Returns the failure in the body of a 2xx response, which is a Status with the status Failure, or nothing.
 std::optional<Error> FailureIn(std::string_view body);
 
@@ -49,6 +52,9 @@ Error OutOfMemory(std::string_view what);
 std::optional<Error> NotJson(const Answer& answer);
 // The same for an answer that ought to be plain text.
 std::optional<Error> NotText(const Answer& answer);
+
+// Returns `error` with the token masked wherever its message or its Status shows it.
+Error Without(std::string_view token, const Error& error);
 
 // Returns whole seconds, or nothing if the header is absent or contains a date.
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept;

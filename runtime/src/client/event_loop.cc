@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "client/openssl_use.h"
+#include "core/fork.h"
 #include "core/mutex.h"
 #include "core/sleeper.h"
 #include "core/thread.h"
@@ -28,6 +29,8 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
+using detail::ForkedChild;
+using detail::LeaveAlone;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr Nanos kAfterFailedAccept = std::chrono::milliseconds(100);
@@ -84,7 +87,11 @@ class Stream final : public TcpStream {
 
   void Write(std::string bytes) override {
     if (closed_ || bytes.empty()) return;
-    pending_ += bytes;
+    if (pending_.empty()) {
+      pending_ = std::move(bytes);
+    } else {
+      pending_ += bytes;
+    }
     if (writing_.empty()) WriteSome();
   }
 
@@ -225,6 +232,10 @@ class Loop final : public EventLoop {
   Loop() : work_(asio::make_work_guard(context_)) {}
 
   bool Post(Task task) override {
+    if (ForkedChild()) {
+      LeaveAlone(std::move(task));
+      return false;
+    }
     const MutexLock lock(mutex_);
     if (stopped_) return false;
     if (!started_) thread_ = detail::Thread::Start([this] { Run(); });
@@ -255,6 +266,8 @@ class Loop final : public EventLoop {
 
   Result<Shared<TcpListener>> Listen(const Address& at,
                                      std::move_only_function<void(Shared<TcpStream>)> accepted) override {
+    if (ForkedChild()) return Fail(detail::ForkedError());
+    detail::WatchForks();  // a listener makes the loop's descriptors before there is a thread
     error_code error;
     const auto ip = asio::ip::make_address(at.ip, error);
     auto listener = MakeShared<Listener>(Shared<EventLoop>(this), context_, std::move(accepted));
@@ -271,7 +284,7 @@ class Loop final : public EventLoop {
   void Unregister(User* user) noexcept override { users_.erase(user); }
 
   void Stop() noexcept override {
-    if (InLoop()) return;
+    if (InLoop() || ForkedChild()) return;
     const bool running = Post([this] {
       stopping_ = true;
       EndUsers();
@@ -337,7 +350,7 @@ class Loop::LoopTimer final : public Timer::State, public EventLoop::User {
   }
 
   void Cancel() noexcept override {
-    if (cancelled_.exchange(true, std::memory_order_acq_rel)) return;
+    if (ForkedChild() || cancelled_.exchange(true, std::memory_order_acq_rel)) return;
     if (loop_->InLoop()) {
       timer_.cancel();
     } else {
@@ -385,6 +398,13 @@ Shared<EventLoop> EventLoop::Process() {
   // Exit handlers run in reverse order, so the thread is joined while OpenSSL is still usable.
   OpenSslUse::Prepare();
   // Never destroyed: a static object that is destroyed after the thread has ended may hold a transport.
+  static const Shared<EventLoop>& loop = *new Shared<EventLoop>(Make());
+  static const StopAtExit kStopAtExit{*loop};
+  return loop;
+}
+
+Shared<EventLoop> EventLoop::ForEndpoints() {
+  OpenSslUse::Prepare();
   static const Shared<EventLoop>& loop = *new Shared<EventLoop>(Make());
   static const StopAtExit kStopAtExit{*loop};
   return loop;

@@ -4,7 +4,8 @@
 //
 //   Pool, Session --> Wire (TLS) --> TcpStream --> EventLoop's thread
 //
-// All callbacks run on the loop's thread and must not block.
+// All callbacks run on the loop's thread and must not block. A forked child (core/fork.h) shares the sockets and the
+// epoll descriptor with its parent and does not touch them: nothing is posted, sent, closed or cancelled there.
 #ifndef KGEN_SRC_CLIENT_EVENT_LOOP_H_
 #define KGEN_SRC_CLIENT_EVENT_LOOP_H_
 
@@ -76,6 +77,8 @@ class EventLoop : public SharedObject {
 
   // The loop of the process, for clients: its thread starts with the first task and is joined when the process exits.
   static Shared<EventLoop> Process();
+  // A second one, for endpoints: what their clients do delays no request to an API server.
+  static Shared<EventLoop> ForEndpoints();
   // Creates a separate loop. Stop() must be called.
   static Shared<EventLoop> Make();
 

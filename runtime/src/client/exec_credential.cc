@@ -14,6 +14,7 @@
 #include "client/text.h"
 #include "client/tls.h"
 #include "client/token_source.h"
+#include "core/notify_observer.h"
 #include "kgen/codec/yaml.h"
 #include "kgen/core/quantity.h"
 #include "kgen/core/time.h"
@@ -23,7 +24,6 @@ namespace {
 
 constexpr std::string_view kVersions[] = {"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"};
 constexpr std::size_t kQuotedErrors = 2048;
-constexpr std::string_view kHidden = "(hidden)";
 
 std::unexpected<Error> Wrong(std::string_view message) { return Fail(Code::kConfig, message); }
 
@@ -100,19 +100,14 @@ std::vector<std::string_view> SecretsOf(const rest::ExecConfig& exec) {
     if (secret && equals != std::string::npos) secrets.push_back(std::string_view(argument).substr(equals + 1));
     next = secret && equals == std::string::npos;
   }
-  std::erase_if(secrets, [](std::string_view secret) { return secret.size() < 4; });  // "1", "yes": not secret
-  std::ranges::sort(secrets, std::ranges::greater(), &std::string_view::size);        // one may be a part of another
+  std::ranges::sort(secrets, std::ranges::greater(), &std::string_view::size);  // one may be a part of another
   return secrets;
 }
 
 // Quotes the end of what a plugin wrote to standard error, on one line.
 std::string QuoteErrors(std::string_view errors, const std::vector<std::string_view>& secrets) {
   std::string text(Trim(errors));
-  for (const std::string_view secret : secrets) {
-    for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos; at += kHidden.size()) {
-      text.replace(at, secret.size(), kHidden);
-    }
-  }
+  for (const std::string_view secret : secrets) Hide(secret, text);
   if (text.size() > kQuotedErrors) text = "..." + text.substr(text.size() - kQuotedErrors);
   std::string line;
   for (const char c : text) {
@@ -157,6 +152,12 @@ Result<void> CheckExec(const rest::ExecConfig& exec) {
   if (std::ranges::find(kVersions, exec.api_version) == std::end(kVersions)) {
     return Wrong("credential plugin " + exec.command + ": apiVersion \"" + exec.api_version +
                  "\" is not supported; use " + std::string(kVersions[0]) + " or " + std::string(kVersions[1]));
+  }
+  // The system would cut the text off there.
+  const auto cut = [](const std::string& text) { return text.contains('\0'); };
+  if (cut(exec.command) || std::ranges::any_of(exec.args, cut) ||
+      std::ranges::any_of(exec.env, [&](const auto& variable) { return cut(variable.name) || cut(variable.value); })) {
+    return Wrong("credential plugin: its command, an argument or a variable contains a NUL");
   }
   for (const auto& variable : exec.env) {
     if (variable.name.empty() || variable.name.contains('=')) {
@@ -224,8 +225,9 @@ Result<Shared<const Credential>> ParseExecCredential(std::string text, std::stri
 
 // One run of the plugin. `waiting` is guarded by the mutex of ExecCredentials.
 struct ExecCredentials::Run : SharedObject {
-  explicit Run(Shared<Process> p) : process(std::move(p)) {}
+  Run(Shared<Process> p, Shared<Observer> o) : process(std::move(p)), observer(std::move(o)) {}
   const Shared<Process> process;
+  const Shared<Observer> observer;  // of the request that it was started for; or null
   std::vector<Shared<Waiting>> waiting;
   Timer limit;
   std::atomic<bool> too_long{false};
@@ -262,13 +264,60 @@ ExecCredentials::ExecCredentials(rest::Config config, Shared<Executor> executor,
       clock_(executor_->clock()),
       identity_(std::move(identity)) {}
 
+namespace {
+
+// Whether two connections can use the credentials of one plugin: it gets the same input. As in client-go, the server
+// matters only if the plugin is told about it.
+bool SameInput(const rest::Config& a, const rest::Config& b) {
+  if (!(a.exec == b.exec)) return false;
+  return !a.exec.provide_cluster_info ||
+         (a.host == b.host && a.tls.ca_data == b.tls.ca_data && a.tls.ca_file == b.tls.ca_file &&
+          a.tls.server_name == b.tls.server_name && a.tls.insecure_skip_verify == b.tls.insecure_skip_verify &&
+          a.proxy_url == b.proxy_url);
+}
+
+// Those that connections use now. Holds no references; each one removes itself when it is destroyed.
+struct Plugins {
+  Mutex mutex;
+  std::vector<ExecCredentials*> all KGEN_GUARDED_BY(mutex);
+
+  static Plugins& Get() {
+    static Plugins& plugins = *new Plugins();  // outlives connections in static variables
+    return plugins;
+  }
+};
+
+}  // namespace
+
+Shared<ExecCredentials> ExecCredentials::For(const rest::Config& config, const Shared<Executor>& executor,
+                                             bool certificates) {
+  Plugins& plugins = Plugins::Get();
+  const MutexLock lock(plugins.mutex);
+  for (ExecCredentials* const each : plugins.all) {
+    if (each->executor_ != executor || (each->identity_ != nullptr) != certificates) continue;
+    if (!SameInput(each->config_, config)) continue;
+    if (Shared<ExecCredentials> shared = Shared<ExecCredentials>::TryAdd(each)) return shared;
+  }
+  plugins.all.reserve(plugins.all.size() + 1);  // nothing may throw once it exists, because its end takes the lock
+  auto made = MakeShared<ExecCredentials>(config, executor,
+                                          certificates ? MakeShared<ClientIdentity>() : Shared<ClientIdentity>());
+  plugins.all.push_back(made.get());
+  return made;
+}
+
+ExecCredentials::~ExecCredentials() {
+  Plugins& plugins = Plugins::Get();
+  const MutexLock lock(plugins.mutex);
+  std::erase(plugins.all, this);
+}
+
 Shared<const Credential> ExecCredentials::Current() {
   const MutexLock lock(mutex_);
   if (!cached_ || (cached_->expires && clock_->WallNow() > *cached_->expires)) return {};
   return cached_;
 }
 
-Shared<ExecCredentials::Waiting> ExecCredentials::Ask(Done done) {
+Shared<ExecCredentials::Waiting> ExecCredentials::Ask(Shared<Observer> observer, Done done) {
   auto waiting = MakeShared<Waiting>(std::move(done));
   Shared<Run> started;
   std::optional<Error> failed;
@@ -277,7 +326,7 @@ Shared<ExecCredentials::Waiting> ExecCredentials::Ask(Done done) {
     if (!run_) {
       Result<Shared<Process>> process = Process::Make();
       if (process) {
-        started = run_ = MakeShared<Run>(*std::move(process));
+        started = run_ = MakeShared<Run>(*std::move(process), std::move(observer));
       } else {
         failed = Failure("cannot be started: " + process.error().message(), "");
       }
@@ -299,8 +348,9 @@ void ExecCredentials::Start(const Shared<Run>& run) {
       run->process->Kill();
     });
   }
-  executor_->Blocking(std::string(name_),
-                      [reply = Reply(Shared<ExecCredentials>(this), run)]() mutable { reply.RunPlugin(); });
+  // Calls of user code wait for it, and so does the renewal of a lease.
+  executor_->BlockingShort(std::string(name_),
+                           [reply = Reply(Shared<ExecCredentials>(this), run)]() mutable { reply.RunPlugin(); });
 }
 
 void ExecCredentials::Leave(Waiting& waiting) noexcept {
@@ -353,16 +403,31 @@ Error ExecCredentials::Failure(std::string_view what, std::string_view errors) c
   return {Code::kConfig, message};
 }
 
+// What a plugin without a terminal writes while it waits, such as the code that a user must enter in a browser, and the
+// warnings of one that succeeds. What a failed one has written is in the error. client-go lets the plugin write to
+// standard error itself; here, the observer of the connection that needs the credential decides what to do with it.
+void ExecCredentials::PassOn(const Run& run, std::string_view errors) const {
+  const std::string text = QuoteErrors(errors, SecretsOf(config_.exec));
+  if (text.empty() || !run.observer) return;
+  NotifyObserver(run.observer, [&](Observer& o) {
+    o.OnLogged({.source = "credential plugin", .key = config_.exec.command, .message = text, .warning = true});
+  });
+}
+
 ExecCredentials::Answer ExecCredentials::RunPlugin(Run& run) const {
   const rest::ExecConfig& exec = config_.exec;
   const Result<bool> interactive = IsInteractive(exec);
   if (!interactive) return Fail(Failure("cannot be started: " + interactive.error().message(), ""));
   const Result<std::string> info = ExecInfo(config_, *interactive);
   if (!info) return Fail(Failure("cannot be started: " + info.error().message(), ""));
-  ProcessOptions options{
-      .argv = {exec.command}, .environment = EnvironmentOf(exec, *info), .interactive = *interactive};
+  ProcessOptions options{.argv = {""},
+                         .environment = EnvironmentOf(exec, *info),
+                         .interactive = *interactive,
+                         .on_errors = [&](std::string_view errors) { PassOn(run, errors); }};
   options.argv.insert(options.argv.end(), exec.args.begin(), exec.args.end());
-  Result<ProcessOutcome> outcome = run.process->Run(options);
+  const Result<std::string> program = FindProgram(exec.command);
+  if (program) options.argv.front() = *program;
+  Result<ProcessOutcome> outcome = program ? run.process->Run(options) : Fail(program.error());
   if (!outcome) {
     const Error& error = outcome.error();
     if (run.too_long) return Fail(Failure("had not ended after " + DurationText(kLongestRun) + ", and was killed", ""));
@@ -370,7 +435,6 @@ ExecCredentials::Answer ExecCredentials::RunPlugin(Run& run) const {
       return Fail(Failure("was killed because no request was waiting for it any longer", ""));
     if (error.code() == Code::kDecode) return Fail(Failure("was killed: " + error.message(), ""));
     std::string what = "cannot be started: " + error.message();
-    if (!exec.command.contains('/')) what += " (it is searched for in PATH)";
     if (!exec.install_hint.empty()) what += "; " + exec.install_hint;
     return Fail(Failure(what, ""));
   }

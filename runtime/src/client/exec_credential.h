@@ -24,6 +24,7 @@
 #include "kgen/client/config.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 
@@ -58,6 +59,11 @@ class ExecCredentials : public SharedObject {
   // The minimum time between two runs that a server causes by refusing the credentials.
   static constexpr Nanos kBetweenRefusals = std::chrono::seconds(10);
 
+  // Those of an equal plugin with the same input that another connection uses, or new ones: a hundred connections run
+  // their plugin once. `certificates`: the transport can use a client certificate, which identity() then has.
+  static Shared<ExecCredentials> For(const rest::Config& config, const Shared<Executor>& executor, bool certificates);
+  ~ExecCredentials() override;
+
   // Uses the plugin settings and the cluster information of `config`. Passes a certificate to `identity` before any
   // request gets its result. If `identity` is null, a certificate without a token is an error.
   ExecCredentials(rest::Config config, Shared<Executor> executor, Shared<ClientIdentity> identity);
@@ -66,14 +72,16 @@ class ExecCredentials : public SharedObject {
   class Waiting;
   // The credential to use now; null if the plugin has to run.
   Shared<const Credential> Current();
+  // `observer` may be null; if this starts the plugin, it receives what the plugin writes to standard error.
   // `done` is called once, on any thread and perhaps inside this call, unless Leave() comes first. It must be short.
   // Errors: kConfig  the plugin cannot be started, failed, or returned invalid output; with its name, its exit code and
   //                  what it wrote to standard error
-  Shared<Waiting> Ask(Done done);
+  Shared<Waiting> Ask(Shared<Observer> observer, Done done);
   void Leave(Waiting& waiting) noexcept;
   // A server answered this credential with 401. Returns true if Ask() may return another one.
   bool Reject(const Credential& refused);
 
+  const Shared<ClientIdentity>& identity() const noexcept { return identity_; }
   std::string_view name() const noexcept { return name_; }  // "credential plugin aws", for messages
 
  private:
@@ -81,6 +89,7 @@ class ExecCredentials : public SharedObject {
   class Reply;
   void Start(const Shared<Run>& run);
   Answer RunPlugin(Run& run) const;
+  void PassOn(const Run& run, std::string_view errors) const;
   void Finish(Run& run, Answer answer);
   Error Failure(std::string_view what, std::string_view errors) const;
 

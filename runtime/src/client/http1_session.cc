@@ -16,7 +16,6 @@ namespace kgen::net {
 namespace {
 
 namespace http = boost::beast::http;
-constexpr std::size_t kOutputBytes = 256 * 1024;
 constexpr std::size_t kMaxDiscarded = 64 * 1024 * 1024;  // of a body that is too large
 
 class Session;
@@ -206,7 +205,7 @@ std::string Session::HeadOf(const Response::State& state) const {
                      std::string(http::obsolete_reason(static_cast<http::status>(state.status))) + "\r\n";
   for (const HttpHeader& header : state.headers) head += header.name + ": " + header.value + "\r\n";
   if (state.ended) {
-    head += "content-length: " + std::to_string(state.buffer.size()) + "\r\n";
+    head += "content-length: " + std::to_string(state.rest().size()) + "\r\n";
   } else if (response_->chunked) {
     head += "transfer-encoding: chunked\r\n";
   }
@@ -238,7 +237,7 @@ void Session::Flush() {
       out = HeadOf(state);
     }
     const std::size_t held = wire_->backlog() + out.size();
-    const std::size_t size = held < kOutputBytes ? std::min(kOutputBytes - held, state.rest().size()) : 0;
+    const std::size_t size = held < limits_.max_output ? std::min(limits_.max_output - held, state.rest().size()) : 0;
     AppendBody(out, state.rest().substr(0, size));
     if (!state.Take(size)) return;
     drained = size > 0;

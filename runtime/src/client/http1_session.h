@@ -42,6 +42,7 @@ class Http1Session : public SharedObject {
     std::uint32_t max_header = 64 * 1024;  // of the request line and the headers of a request; the response is 431
     std::size_t max_body = 0;              // of a request; the response to a larger one is 413
     std::size_t max_ahead = 1024 * 1024;   // of pipelined input, which arrives before the response has ended
+    std::size_t max_output = 256 * 1024;   // of a response, that the wire holds; the rest waits in the writer
   };
 
   // `wire` is open. `user` must live until Close().

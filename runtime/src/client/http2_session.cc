@@ -87,6 +87,11 @@ struct SessionCallbacks {
     }
     if (key == ":status") {
       std::from_chars(text.data(), text.data() + text.size(), exchange->head.status);
+      if (exchange->head.status < 100) {
+        exchange->fault = "kgen reset the stream because the response has the status \"" + Printable(text) +
+                          "\", which is not an HTTP status";
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+      }
     } else {
       exchange->head.headers.push_back({std::string(key), std::string(text)});
     }
@@ -106,6 +111,9 @@ struct SessionCallbacks {
           session.fault_ = "the server closed the connection: " + NameOf(frame->goaway.error_code) +
                            (said.empty() ? "" : ": " + said);
         }
+        return 0;
+      case NGHTTP2_RST_STREAM:
+        if (HttpExchange* exchange = Find(http2, frame->hd.stream_id); exchange != nullptr) exchange->reset = true;
         return 0;
       case NGHTTP2_HEADERS:
       case NGHTTP2_DATA:
@@ -341,6 +349,7 @@ void Session::Submit(Shared<HttpExchange> exchange, const std::string& scheme, c
   }
   exchange->session = this;
   exchange->stream = stream;
+  exchange->reset = false;
   if (request.long_lived) ++long_streams_;
   const bool first = streams_.empty();
   streams_.emplace(stream, std::move(exchange));
@@ -423,9 +432,12 @@ void Session::OnStreamEnd(HttpExchange& exchange, std::uint32_t error) {
     return owner_->OnSessionRefused(std::move(held));
   }
   std::string what = exchange.fault;
-  if (unprocessed) {
-    what = "the server refused the request " + std::to_string(exchange.attempts) +
-           " times without processing it (REFUSED_STREAM)";
+  const std::string times = std::to_string(exchange.attempts) + " times";
+  if (unprocessed && exchange.reset) {
+    what = "the server refused the request " + times + " without processing it (REFUSED_STREAM)";
+  } else if (unprocessed) {  // nghttp2 gives the same error to what a GOAWAY leaves out
+    what = fault_.empty() ? "the server closed the connection (GOAWAY)" : fault_;
+    what += "; this happened " + times + " before it had processed the request";
   } else if (what.empty()) {
     what = "the server reset the stream: " + NameOf(error);
   }

@@ -61,6 +61,7 @@ class HttpExchange final : public Exchange {
   std::size_t outstanding = 0;  // bytes given but not yet consumed, and bytes arrived
   std::string broken_rule{};    // the rule of HTTP/2 that the server broke, in nghttp2's words
   std::string fault{};          // why we reset the stream
+  bool reset = false;           // by the server, in this attempt
 
  private:
   friend class Session;

@@ -15,6 +15,7 @@
 #include "client/http2_session.h"
 #include "client/proxy.h"
 #include "client/tls.h"
+#include "core/fork.h"
 #include "core/notify_observer.h"
 
 namespace kgen {
@@ -373,6 +374,10 @@ class Http2Transport final : public Transport {
     used_ = true;
     const bool closed = closed_;
     auto exchange = MakeShared<HttpExchange>(loop_, pool_, std::move(request), sink);
+    if (detail::ForkedChild()) {
+      sink->OnEnd(Fail(detail::ForkedError()));
+      return exchange;
+    }
     if (!loop_->Post([pool = pool_, exchange, closed] {
           if (closed) pool->Close();
           pool->Start(exchange);
@@ -401,6 +406,7 @@ class Http2Transport final : public Transport {
 Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
                                              Shared<Observer> observer, const Http2Options& options,
                                              Shared<client::ClientIdentity> identity) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   auto target = net::ParseTarget(config);
   if (!target) return Fail(target.error());
   Shared<net::TlsContext> tls;

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "core/fork.h"
 #include "core/mutex.h"
 
 namespace kgen::net {
@@ -41,7 +42,7 @@ void OpenSslUse::Prepare() {
   TheState().gone = true;
 }
 
-OpenSslUse::OpenSslUse() : lock_((Prepare(), TheState().mutex)), alive_(!TheState().gone) {}
+OpenSslUse::OpenSslUse() : lock_((Prepare(), TheState().mutex)), alive_(!TheState().gone && !detail::ForkedChild()) {}
 
 void OpenSslUse::Abandon(void* object) {
   const MutexLock lock(TheState().mutex);

@@ -25,7 +25,8 @@ class OpenSslUse {
   OpenSslUse(const OpenSslUse&) = delete;
   OpenSslUse& operator=(const OpenSslUse&) = delete;
 
-  // False if OpenSSL has shut down or is about to. Then none of its functions may be called.
+  // False if OpenSSL has shut down or is about to, and in a forked child (core/fork.h), where another thread may have
+  // held its locks. Then none of its functions may be called.
   explicit operator bool() const noexcept { return alive_; }
 
   // Initializes OpenSSL, which registers its exit handler. Code that must end before that handler registers its own

@@ -105,7 +105,7 @@ void Operation::Authorize() {
   }
   if (core_->exec) {
     if (Shared<const Credential> credential = core_->exec->Current()) return OnCredential(std::move(credential));
-    waiting_ = core_->exec->Ask([self = Shared<Operation>(this)](ExecCredentials::Answer credential) {
+    waiting_ = core_->exec->Ask(core_->observer, [self = Shared<Operation>(this)](ExecCredentials::Answer credential) {
       self->PostSelf([credential = std::move(credential)](Operation& op) { op.OnCredential(credential); });
     });
     return;
@@ -161,7 +161,8 @@ void Operation::OnTimeLimit() {
 void Operation::TellWarnings(const HttpHead& head) const {
   for (const HttpHeader& header : head.headers) {
     if (header.name != "warning") continue;
-    for (const std::string& text : ParseWarnings(header.value)) {
+    for (std::string& text : ParseWarnings(header.value)) {
+      Hide(token_, text);
       NotifyObserver(core_->observer, [&](Observer& o) { o.OnServerWarned({.what = request_.what, .message = text}); });
     }
   }
@@ -217,6 +218,7 @@ void Operation::Attempt(const std::string& token) {
   ++attempt_;
   attempt_started_ = core_->clock->Now();
   refusal_.clear();
+  token_ = token;
   if (request_.guard) {
     if (const Result<void> may = request_.guard->MaySend(); !may) return OnFailed(Describe(may.error()));
   }
@@ -245,16 +247,28 @@ Error Operation::RefusalOf(const HttpHead& head) {
   answer.method = request_.method;
   answer.status = head.status;
   answer.content_type = head.Header("content-type");
-  answer.location = head.Header("location");
+  // Before an excerpt is made, which could cut the token off in the middle.
+  std::string location(head.Header("location"));
+  Hide(token_, location);
+  Hide(token_, refusal_);
+  answer.location = location;
   answer.retry_after_seconds = ParseRetryAfter(head.Header("retry-after"));
   answer.body = refusal_;
-  return Describe(ErrorOf(answer));
+  return Describe(WithHint(request_.path, ErrorOf(answer)));
 }
 
 std::optional<Error> Operation::NotAsAsked(const HttpHead& head, std::string_view body) const {
-  const Answer answer = {.status = head.status, .content_type = head.Header("content-type"), .body = body};
-  if (request_.text) return NotText(answer);
-  return request_.json ? NotJson(answer) : std::nullopt;
+  Answer answer = {.status = head.status, .content_type = head.Header("content-type"), .body = body};
+  const auto check = [&] {
+    if (request_.text) return NotText(answer);
+    return request_.json ? NotJson(answer) : std::nullopt;
+  };
+  std::optional<Error> wrong = check();
+  if (!wrong) return wrong;
+  std::string shown(body);
+  Hide(token_, shown);
+  answer.body = shown;
+  return check();
 }
 
 bool Operation::Again(Nanos delay, const Error& why) {

@@ -28,7 +28,7 @@ Result<void> TokenCycle::Follow(std::string_view token) {
 }
 
 Result<AnyRef> PageCursor::Fetch(const TypeTable& table) {
-  if (repeats_) return Fail(repeats_->With("list " + std::string(resource_.kind().resource)));
+  if (repeats_) return Fail(repeats_->With(WhatOf(resource_.List(options_))));
   return FetchPage(table);
 }
 

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -20,7 +22,8 @@
 namespace kgen::client {
 namespace {
 
-constexpr int kPollMilliseconds = 20;  // used if the kernel does not support pidfd_open
+constexpr int kPollMilliseconds = 20;    // used if the kernel does not support pidfd_open
+constexpr int kQuietMilliseconds = 250;  // after which a child that has written something waits for somebody
 
 std::unexpected<Error> SystemFailed(int error) { return Fail(Code::kConfig, std::generic_category().message(error)); }
 
@@ -100,8 +103,8 @@ class SpawnPlan {
     const int group = options.interactive ? 0 : POSIX_SPAWN_SETPGROUP;
     posix_spawnattr_setflags(&attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
     pid_t child = 0;
-    const int error = posix_spawnp(&child, options.argv.front().c_str(), &actions_, &attributes_,
-                                   Pointers(options.argv).data(), Pointers(options.environment).data());
+    const int error = posix_spawn(&child, options.argv.front().c_str(), &actions_, &attributes_,
+                                  Pointers(options.argv).data(), Pointers(options.environment).data());
     if (error != 0) return SystemFailed(error);
     return child;
   }
@@ -131,15 +134,18 @@ class Run {
     while (!Ended()) {
       pollfd watched[] = {
           {wake_, POLLIN, 0}, {output_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}, {ending_.get(), POLLIN, 0}};
-      const int count = ::poll(watched, std::size(watched), ending_.get() < 0 ? kPollMilliseconds : -1);
+      const int limit = ending_.get() < 0 ? kPollMilliseconds : unread_.empty() ? -1 : kQuietMilliseconds;
+      const int count = ::poll(watched, std::size(watched), limit);
       if (count < 0 && errno != EINTR) return SystemFailed(errno);
       if (Killed()) return Fail(Code::kCancelled, "stopped");
+      if (count == 0) PassErrors();
       ReadErrors();
       if (auto read = ReadOutput(); !read) return Fail(read.error());
     }
     // Reads what the child wrote before it ended.
     ReadErrors();
     if (auto read = ReadOutput(); !read) return Fail(read.error());
+    if (outcome_.exit_code == 0 && outcome_.signal == 0) PassErrors();
     return std::move(outcome_);
   }
 
@@ -209,21 +215,56 @@ class Run {
   void ReadErrors() {
     ReadAll(errors_, [&](std::string_view bytes) {
       if (options_.interactive) std::ignore = ::write(STDERR_FILENO, bytes.data(), bytes.size());
-      outcome_.errors.append(bytes);
-      const std::size_t size = outcome_.errors.size();
-      if (size > ProcessOutcome::kMaxErrors) outcome_.errors.erase(0, size - ProcessOutcome::kMaxErrors);
+      if (!options_.interactive) AppendEnd(bytes, unread_);
+      AppendEnd(bytes, outcome_.errors);
     });
+  }
+
+  static void AppendEnd(std::string_view bytes, std::string& to) {
+    to.append(bytes);
+    if (to.size() > ProcessOutcome::kMaxErrors) to.erase(0, to.size() - ProcessOutcome::kMaxErrors);
+  }
+
+  void PassErrors() {
+    if (!unread_.empty() && options_.on_errors) options_.on_errors(unread_);
+    unread_.clear();
   }
 
   const ProcessOptions& options_;
   const int wake_;
   pid_t child_ = 0;
   Handle output_, errors_;
-  Handle ending_;  // readable once the child has ended; none if the kernel is older than 5.3
+  Handle ending_;         // readable once the child has ended; none if the kernel is older than 5.3
+  std::string unread_{};  // of standard error: what on_errors has not received
   ProcessOutcome outcome_{};
 };
 
+bool IsProgram(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
+}
+
 }  // namespace
+
+Result<std::string> FindProgram(const std::string& name) {
+  if (name.contains('/')) return name;
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "";
+  bool more = !rest.empty();
+  while (more) {
+    const std::size_t colon = rest.find(':');
+    const std::string_view folder = rest.substr(0, colon);
+    more = colon != std::string_view::npos;
+    rest.remove_prefix(more ? colon + 1 : rest.size());
+    std::string found = std::string(folder.empty() ? "." : folder) + '/' + name;
+    if (!IsProgram(found)) continue;
+    if (folder.starts_with('/')) return found;
+    return Fail(Code::kConfig, "it was found as " + found +
+                                   ", in a folder of PATH that depends on the current directory, and is not run from "
+                                   "there; write its path");
+  }
+  return Fail(Code::kConfig, "no such program in PATH");
+}
 
 Result<Shared<Process>> Process::Make() {
   const int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -5,7 +5,9 @@
 #define KGEN_SRC_CLIENT_PROCESS_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kgen/core/result.h"
@@ -14,13 +16,22 @@
 namespace kgen::client {
 
 struct ProcessOptions {
-  std::vector<std::string> argv{};         // argv[0] is looked up in PATH unless it holds a '/'
+  std::vector<std::string> argv{};         // argv[0] is a path; see FindProgram()
   std::vector<std::string> environment{};  // "NAME=value", all of it
   // If true, the child shares our standard input, and what it writes to standard error also appears on ours. Otherwise
   // it has no input, and leads a separate process group, which is killed as a whole.
   bool interactive = false;
+  // Without a terminal: receives what the child has written to standard error, at most kMaxErrors bytes, once the child
+  // waits for something (it has been silent for a moment), and at its successful end. Called by Run().
+  std::function<void(std::string_view)> on_errors{};
   std::size_t max_output = 1u << 20;  // bytes of standard output; more is an error
 };
+
+// The path of a program: a name with a '/' is one, any other is looked up in PATH. As in Go, a program that is found in
+// a folder of PATH that is relative (".", or an empty entry) is an error: whoever can write into the current directory
+// would get the credentials.
+// Errors: kConfig  with a message as of Process::Run()
+Result<std::string> FindProgram(const std::string& name);
 
 struct ProcessOutcome {
   std::string output{};  // standard output

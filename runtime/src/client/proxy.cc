@@ -117,6 +117,12 @@ bool Matches(std::string_view rule_text, std::string_view host, const std::optio
               : host.size() > rule.host.size() && host[host.size() - rule.host.size() - 1] == '.');
 }
 
+// "200 Connection established"
+std::string_view StatusOf(std::string_view head) {
+  const std::string_view line = head.substr(0, head.find("\r\n"));
+  return line.substr(std::min<std::size_t>(line.find(' '), line.size() - 1) + 1);
+}
+
 std::string Printable(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 100)) out += c >= 0x20 && c < 0x7f ? c : '?';
@@ -207,14 +213,21 @@ void ProxyTunnel::Cancel() noexcept {
 void ProxyTunnel::OnTcpRead(std::string_view bytes) {
   const Shared<ProxyTunnel> self(this);
   answer_ += bytes;
-  const std::size_t end = answer_.find("\r\n\r\n");
-  if (end != std::string::npos) {
-    const std::string answer = std::move(answer_);
-    return OnHead(std::string_view(answer).substr(0, end), std::string_view(answer).substr(end + 4));
+  read_ += bytes.size();
+  while (std::string_view("HTTP/1.").starts_with(std::string_view(answer_).substr(0, 7))) {
+    const std::size_t end = answer_.find("\r\n\r\n");
+    const std::size_t size = end == std::string::npos ? answer_.size() : end + 4;
+    if (read_ - answer_.size() + size > kLargestHead) {
+      return Finish(Fail(Code::kUnavailable,
+                         "the head of the proxy's response is larger than " + std::to_string(kLargestHead) + " bytes"));
+    }
+    if (end == std::string::npos) return;  // more follows
+    const std::string answer = std::exchange(answer_, answer_.substr(end + 4));
+    const std::string_view head = std::string_view(answer).substr(0, end);
+    // "100 Continue", "102 Processing": the response follows.
+    if (!StatusOf(head).starts_with('1')) return OnHead(head, std::string_view(answer).substr(end + 4));
   }
-  if (answer_.size() > kLargestHead || !std::string_view("HTTP/1.").starts_with(answer_.substr(0, 7))) {
-    Finish(Fail(Code::kUnavailable, "the proxy's response is not HTTP/1.1"));
-  }
+  Finish(Fail(Code::kUnavailable, "the proxy's response is not HTTP/1.1"));
 }
 
 void ProxyTunnel::OnTcpClosed(std::string_view why) {
@@ -224,16 +237,17 @@ void ProxyTunnel::OnTcpClosed(std::string_view why) {
 
 // `head` begins with a line such as "HTTP/1.1 200 Connection established".
 void ProxyTunnel::OnHead(std::string_view head, std::string_view rest) {
-  const std::string_view line = head.substr(0, head.find("\r\n"));
-  const std::string_view status = line.substr(std::min<std::size_t>(line.find(' '), line.size() - 1) + 1);
-  if (!line.starts_with("HTTP/1.") || status.size() < 3) {
+  const std::string_view status = StatusOf(head);
+  if (!head.starts_with("HTTP/1.") || status.size() < 3) {
     return Finish(Fail(Code::kUnavailable, "the proxy's response is not HTTP/1.1"));
   }
   if (status.starts_with('2')) {
     stream_->Unread(std::string(rest));
     return Finish(stream_);
   }
-  std::string why = "the proxy refused: " + Printable(status);
+  std::string said(status);
+  client::Hide(std::string_view(proxy_.authorization).substr(proxy_.authorization.find(' ') + 1), said);
+  std::string why = "the proxy refused: " + Printable(said);
   if (status.starts_with("407")) {
     why += proxy_.authorization.empty() ? "; give user and password in the proxy's URL: http://user:password@host:port"
                                         : "; it does not accept the user and password of its URL";

@@ -79,6 +79,7 @@ class ProxyTunnel final : public SharedObject, private TcpStream::User {
   Done done_;
   Timer deadline_;
   std::string answer_;
+  std::size_t read_ = 0;  // bytes of all heads so far, with those in answer_
 };
 
 }  // namespace kgen::net

@@ -32,11 +32,13 @@ std::string Collection(const KindInfo& kind, std::string_view namespace_) {
   return path + '/' + client::EscapeSegment(kind.resource);
 }
 
-// "update pods default/web-0", "list pods in default", "patch deployments/status default/web".
+// "update pods default/web-0", "list pods in default", "patch deployments.apps/v1/status default/web". Two groups may
+// have a resource of one name, and a group may have it in several versions; those of the core group need no more.
 std::string Doing(std::string_view verb, const KindInfo& kind, std::string_view namespace_, std::string_view name,
                   std::string_view subresource) {
   std::string what(verb);
   what.append(" ").append(kind.resource);
+  if (!kind.group.empty()) what.append(".").append(kind.group).append("/").append(kind.version);
   if (!subresource.empty()) what.append("/").append(subresource);
   const bool scoped = kind.scope == Scope::kNamespaced && !namespace_.empty();
   if (!name.empty()) {

@@ -12,8 +12,9 @@ std::string_view ServerRequest::Header(std::string_view name) const noexcept {
 
 bool ResponseBuffer::State::Take(std::size_t bytes) {
   taken += bytes;
-  if (taken != buffer.size()) return false;
+  if (!rest().empty()) return false;
   buffer.clear();
+  shared = {};
   taken = 0;
   return true;
 }
@@ -34,6 +35,18 @@ void ResponseBuffer::Write(std::string bytes) {
 
 void ResponseBuffer::End() {
   const MutexLock lock(mutex_);
+  state_.ended = true;
+  Kick();
+}
+
+void ResponseBuffer::EndWith(Shared<const SharedText> body) {
+  const MutexLock lock(mutex_);
+  if (state_.closed || state_.ended) return;
+  if (state_.buffer.empty()) {
+    state_.shared = std::move(body);
+  } else {
+    state_.buffer += body->text;
+  }
   state_.ended = true;
   Kick();
 }
@@ -74,6 +87,7 @@ void ResponseBuffer::Close() {
     const MutexLock lock(mutex_);
     state_.closed = true;
     state_.buffer = {};
+    state_.shared = {};
     state_.taken = 0;
   }
   // Posted, because this may run in a callback of nghttp2.

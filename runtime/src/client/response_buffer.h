@@ -28,18 +28,20 @@ class ResponseBuffer : public ResponseWriter {
     int status = 0;  // 0: no head yet
     std::vector<HttpHeader> headers{};
     std::string buffer{};
-    std::size_t taken = 0;  // the part of `buffer` that is already sent
+    Shared<const SharedText> shared{};  // instead of `buffer`, or null
+    std::size_t taken = 0;              // the part of the body that is already sent
     bool ended = false, closed = false, kicked = false;
     std::optional<std::uint32_t> reset{};
 
-    std::string_view rest() const noexcept { return std::string_view(buffer).substr(taken); }
-    // Returns true if this emptied the buffer.
+    std::string_view rest() const noexcept { return std::string_view(shared ? shared->text : buffer).substr(taken); }
+    // Returns true if nothing is left.
     bool Take(std::size_t bytes);
   };
 
   void Head(int status, std::vector<HttpHeader> headers) final;
   void Write(std::string bytes) final;
   void End() final;
+  void EndWith(Shared<const SharedText> body) final;
   void Reset(std::uint32_t error) final;
   std::size_t backlog() const final;
   void OnDrained(Task call) final;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kgen/client/transport.h"
@@ -26,6 +27,12 @@ struct ServerRequest {
   std::string_view Header(std::string_view name) const noexcept;
 };
 
+// Text that several responses may send at the same time. Immutable; any thread.
+struct SharedText : SharedObject {
+  explicit SharedText(std::string of) : text(std::move(of)) {}
+  const std::string text;
+};
+
 // The response to one request. Thread safety: all members from any thread; none blocks. After End(), Reset() or the
 // loss of the connection every call does nothing. Destroying the writer without End() leaves the stream open.
 class ResponseWriter : public SharedObject {
@@ -34,6 +41,8 @@ class ResponseWriter : public SharedObject {
   virtual void Head(int status, std::vector<HttpHeader> headers) = 0;
   virtual void Write(std::string bytes) = 0;
   virtual void End() = 0;
+  // Write(body->text) and End(), without a copy.
+  virtual void EndWith(Shared<const SharedText> body) = 0;
   virtual void Reset(std::uint32_t http2_error) = 0;
 
   // The number of bytes written that flow control or the network holds back.

@@ -25,6 +25,7 @@
 #include "client/connection_core.h"
 #include "client/errors.h"
 #include "client/stream.h"
+#include "core/fork.h"
 #include "core/mutex.h"
 #include "kgen/core/waiter.h"
 
@@ -142,6 +143,8 @@ class StreamQueue : public StreamSink {
 
   Result<Item> Take(std::stop_token stop) {
     for (;;) {
+      // Before what is ready: a server that keeps sending must not keep a caller that was stopped.
+      if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(what_));
       if (std::optional<Result<Item>> ready = TakeReady()) return *std::move(ready);
       if (Result<void> waited = waiter_->Wait(stop); !waited) return Fail(waited.error().With(what_));
     }
@@ -149,6 +152,7 @@ class StreamQueue : public StreamSink {
 
   // `reader` runs once, on the strand.
   void TakeAsync(Reader reader) {
+    if (detail::ForkedChild()) return Run(std::move(reader), Fail(detail::ForkedError()));
     bool busy = false;
     {
       const MutexLock lock(mutex_);
@@ -282,6 +286,7 @@ class StreamReader : public SharedObject {
   void Read(Shared<Queue> queue) noexcept { queue_ = std::move(queue); }
 
   Result<typename Queue::Item> Take(std::stop_token stop) {
+    if (detail::ForkedChild()) return Fail(detail::ForkedError());
     if (connection_.executor().InPostedTask()) return Fail(InPostedWork().With(what_));
     if (!stop.stop_possible()) stop = connection_.stop();
     return queue_->Take(std::move(stop));
@@ -312,8 +317,12 @@ Shared<StreamOperation> MakeQueuedStream(const Connection& connection, ApiReques
 template <typename State, typename Queue, typename... More>
 Result<Shared<State>> OpenStream(const Connection& connection, Result<ApiRequest> request, const More&... more) {
   if (!request) return Fail(std::move(request).error());
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const std::string what = request->what;
   if (connection.executor().InPostedTask()) return Fail(State::InPostedWork().With(what));
+  if (connection.stop().stop_requested()) {
+    return Fail(Error(Code::kCancelled, "stopped before it was sent").With(what));
+  }
   const auto queue = MakeShared<Queue>(connection, what);
   const auto stream = MakeQueuedStream(connection, *std::move(request), queue);
   queue->Attach(stream);
@@ -328,6 +337,7 @@ Result<Shared<State>> OpenStream(const Connection& connection, Result<ApiRequest
 template <typename State, typename Queue, typename... More>
 void OpenStreamAsync(const Connection& connection, Result<ApiRequest> request,
                      std::move_only_function<void(Result<Shared<State>>)> done, const More&... more) {
+  if (RefuseInForkedChild(ConnectionCore::Of(connection)->observer, "open a stream", done)) return;
   if (!request) {
     Executor& executor = connection.executor();
     executor.Post(executor.MakeStrand("refused stream"),

@@ -10,12 +10,14 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <climits>
 #include <memory>
 #include <utility>
 
 #include "client/event_loop.h"
 #include "client/openssl_use.h"
+#include "client/tls_names.h"
 #include "client/token_source.h"
 
 namespace kgen::net {
@@ -310,8 +312,14 @@ Result<Shared<TlsContext>> TlsContext::ForServer(const Server& server) {
   return result;
 }
 
+Result<void> CheckServerName(std::string_view name) {
+  const bool bad = std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; });
+  if (bad) return Fail(Code::kConfig, "tls-server-name contains a blank or a control character");
+  return {};
+}
+
 TlsEngine::TlsEngine(Shared<TlsContext> context, ssl_st* ssl, std::string name)
-    : context_(std::move(context)), ssl_(ssl), check_(new Check{std::move(name), {}}) {
+    : context_(std::move(context)), ssl_(ssl), check_(new Check{.name = std::move(name)}) {
   SSL_set_bio(ssl_, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
   // An empty input means that more may follow, not the end.
   BIO_set_mem_eof_return(SSL_get_rbio(ssl_), -1);
@@ -333,28 +341,35 @@ TlsEngine::~TlsEngine() {
   delete check_;
 }
 
+// Called for each certificate of the chain, the server's own last, with ok = 1 if it is good by itself.
 int TlsEngine::OnVerify(int ok, X509_STORE_CTX* store) {
-  if (ok == 1) return ok;
   auto* ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* check = static_cast<Check*>(SSL_get_ex_data(ssl, EngineIndex()));
+  if (ok == 1) {
+    if (!check->is_host_name || X509_STORE_CTX_get_error_depth(store) != 0) return ok;
+    check->fits = CertificateIsFor(X509_STORE_CTX_get_current_cert(store), check->name);
+    if (check->fits) return ok;
+    X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH);
+  }
   check->problem = Problem(X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_current_cert(store), check->name);
   return 0;
 }
 
 Result<TlsEngine> TlsEngine::Client(const Shared<TlsContext>& context, const std::string& name) {
+  if (auto fits = CheckServerName(name); !fits) return Fail(fits.error());
   ERR_clear_error();
   SSL* ssl = SSL_new(context->get());
   if (ssl == nullptr) return Fail(Code::kInternal, "OpenSSL: " + LastError());
   TlsEngine engine(context, ssl, name);
   SSL_set_ex_data(ssl, EngineIndex(), engine.check_);
   const bool ip = IsIpAddress(name);
-  if (!ip) SSL_set_tlsext_host_name(ssl, name.c_str());
+  engine.check_->is_host_name = !ip && context->verifies();
+  if (!ip) SSL_set_tlsext_host_name(ssl, name.substr(0, name.find_last_not_of('.') + 1).c_str());
   if (context->verifies()) {
-    // Only names in subjectAltName count, as for all clients of API servers; the CN is not a name (RFC 9525).
-    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    const int set =
-        ip ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) : SSL_set1_host(ssl, name.c_str());
-    if (set != 1) return Fail(Code::kConfig, "'" + name + "' is not a name that a certificate can have");
+    // OnVerify() checks host names.
+    if (ip && X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) != 1) {
+      return Fail(Code::kConfig, "'" + name + "' is not an address that a certificate can have");
+    }
     SSL_set_verify(ssl, SSL_VERIFY_PEER, &TlsEngine::OnVerify);
   } else {
     SSL_set_verify(ssl, SSL_VERIFY_NONE, nullptr);
@@ -418,6 +433,9 @@ Result<bool> TlsEngine::Handshake() {
   if (SSL_is_init_finished(ssl_)) return true;
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_);
+  if (result == 1 && check_->is_host_name && !check_->fits) {
+    return Fail(Code::kTls, "TLS handshake: the name of the server was not verified");
+  }
   if (result == 1) return true;
   const int kind = SSL_get_error(ssl_, result);
   if (kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE) return false;

@@ -60,10 +60,14 @@ class TlsContext : public SharedObject {
   bool verifies_ = false;
 };
 
+// Errors: kConfig  a blank or a control character, such as a NUL, at which OpenSSL would cut the name off
+Result<void> CheckServerName(std::string_view name);
+
 // One connection. Thread safety: one thread at a time.
 class TlsEngine {
  public:
-  // The server's certificate must be valid for `name`, which is a host name (sent as SNI) or an IP address.
+  // The server's certificate must be valid for `name`, which is a host name (sent as SNI) or an IP address. Host names
+  // are compared as Go does it: see tls_names.h.
   static Result<TlsEngine> Client(const Shared<TlsContext>& context, const std::string& name);
   static Result<TlsEngine> Server(const Shared<TlsContext>& context);
   TlsEngine(TlsEngine&& other) noexcept;
@@ -92,7 +96,9 @@ class TlsEngine {
   // The result of the verification. Set in OpenSSL's callback, where the invalid certificate is known.
   struct Check {
     std::string name;  // the expected name
-    std::string problem;
+    std::string problem{};
+    bool is_host_name = false;  // which OnVerify() compares with the certificate; OpenSSL compares an address
+    bool fits = false;
   };
   static int OnVerify(int ok, x509_store_ctx_st* store);
 

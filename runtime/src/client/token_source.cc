@@ -52,6 +52,7 @@ Result<std::string> ReadFile(std::string_view what, const std::string& path, std
     return Fail(Code::kConfig, std::string(what) + ' ' + path + ": " + std::string(why));
   };
   const auto system_failed = [&] { return failed(std::generic_category().message(errno)); };
+  if (path.contains('\0')) return failed("the path contains a NUL, at which the system would cut it off");
   struct stat status{};
   // Checked before opening, because merely opening a FIFO or a device may have side effects, and once more afterwards,
   // because the path may have been replaced. Without O_NONBLOCK, open() itself could block.

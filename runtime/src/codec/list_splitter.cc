@@ -91,8 +91,8 @@ class ListSplitter::Impl {
       case State::kColon:
         return Expect(c == ':', "expected ':' after the member name", State::kValue, p, begin);
       case State::kValue:
+        has_items_ |= is_items_;
         if (c == '[' && is_items_) {
-          has_items_ = true;
           return Expect(true, "", State::kFirstItem, p, begin);
         }
         return StartPiece(c);
@@ -288,7 +288,12 @@ Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind, bool
     expected = std::string(kind->list_kind) + " of " + api_version;
     fits = found.kind == kind->list_kind && found.api_version == api_version;
   }
-  if (fits) return {};
+  if (fits && has_items) return {};
+  if (fits) {
+    return Fail(Code::kDecode, "the response is a " + found.kind + " of " + found.api_version +
+                                   " without the member items, which is not the same as an empty list; what is between "
+                                   "this program and the server that cuts or filters responses?");
+  }
   std::string text = "the response is not the requested list: expected " + expected + ", found ";
   if (found.kind.empty() && found.api_version.empty()) {
     text += "neither kind nor apiVersion; is there a proxy or a login page in front of the server?";

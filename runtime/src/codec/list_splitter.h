@@ -47,7 +47,7 @@ class ListSplitter {
   // Depth-1 members other than items, as one JSON object. Valid after Finish().
   const std::string& envelope() const noexcept;
   std::size_t items() const noexcept;  // so far
-  bool has_items() const noexcept;     // an array of items has begun
+  bool has_items() const noexcept;     // the member items has been seen: an array or null
 
  private:
   class Impl;
@@ -59,8 +59,10 @@ class ListSplitter {
 // is ListSplitter::has_items().
 //
 // Refuses a response with neither apiVersion nor kind, so that a proxy's {"message":"please log in"} with HTTP 200 is
-// not mistaken for an empty list. Errors: kDecode, which names the expected and the received kind.
-Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind, bool has_items = false);
+// not mistaken for an empty list; and one without `items`, which Go's clients read as an empty list, so that an
+// informer deletes everything. No server that is written in Go sends that: it writes `[]`, or `null` for a list that
+// was never filled, and both are empty lists. Errors: kDecode, which names the expected and the received kind.
+Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind, bool has_items);
 
 }  // namespace kgen
 

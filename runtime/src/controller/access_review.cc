@@ -18,7 +18,7 @@ using std::chrono::seconds;
 constexpr Nanos kLimit = seconds(10);  // of each of the two reviews, with its retries
 constexpr Nanos kUserKept = minutes(1), kAllowKept = minutes(5), kDenyKept = seconds(30);
 constexpr int kAttempts = 5;
-constexpr std::size_t kMostKept = 1024;  // entries of a cache
+constexpr std::size_t kMostKept = 1024;  // entries of each cache
 
 // The token of "Bearer TOKEN", or "" if there is none. Its characters are those that RFC 6750 allows.
 std::string_view TokenOf(std::string_view authorization) {
@@ -66,6 +66,14 @@ std::string AccessBody(const std::string& user, const std::string& verb, const s
   }
   return TextOf(
       {{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", std::move(spec)}});
+}
+
+AccessReview::Verdict Unauthorized() { return {.status = 401, .message = "Unauthorized"}; }
+AccessReview::Verdict Denied(const std::string& user) {
+  return {.status = 403, .message = "Authorization denied for user " + user};
+}
+AccessReview::Verdict TooMany() {
+  return {.status = 429, .message = "Too many requests with tokens that have to be reviewed; try again"};
 }
 
 }  // namespace
@@ -116,74 +124,133 @@ class AccessReview::Post final : public SharedObject {
   Timer timer_ KGEN_GUARDED_BY(mutex_);
 };
 
+bool AccessReview::Line::Enter(TimePoint now) {
+  if (under_way == most_under_way) return false;
+  const TimePoint after = std::max(next, now) + between;
+  if (after - now > between * most_at_once) return false;
+  next = after;
+  ++under_way;
+  return true;
+}
+
+// A place in a line, for as long as it exists. Without a line it is none.
+class AccessReview::Place {
+ public:
+  Place() = default;
+  Place(Shared<AccessReview> of, Line AccessReview::* line) : of_(std::move(of)), line_(line) {}
+  Place(Place&&) noexcept = default;
+  Place& operator=(Place&&) noexcept = default;
+  ~Place() {
+    if (!of_) return;
+    const MutexLock lock(of_->mutex_);
+    --(of_.get()->*line_).under_way;
+  }
+  explicit operator bool() const noexcept { return static_cast<bool>(of_); }
+
+ private:
+  Shared<AccessReview> of_;
+  Line AccessReview::* line_ = nullptr;
+};
+
+// A request that waits for its verdict.
+struct AccessReview::Pending {
+  std::string verb, path;
+  Done done;
+  Place place{};
+};
+
+AccessReview::Place AccessReview::Enter(Line AccessReview::* line) {
+  const TimePoint now = connection_.clock().Now();
+  const MutexLock lock(mutex_);
+  return (this->*line).Enter(now) ? Place(Shared<AccessReview>(this), line) : Place();
+}
+
 void AccessReview::Review(std::string_view authorization, std::string verb, std::string path, Done done) {
   const std::string token(TokenOf(authorization));
-  if (token.empty()) return done({.status = 401, .message = "Unauthorized"});
-  std::optional<User> known;
+  if (token.empty()) return done(Unauthorized());
+  Pending pending{std::move(verb), std::move(path), std::move(done)};
+  const std::string name = hash_.Of(token);
+  std::optional<std::string> user;
+  bool known = false, refused = false;
   {
+    const TimePoint now = connection_.clock().Now();
     const MutexLock lock(mutex_);
-    known = Find(users_, token);
+    if (const Kept* const kept = users_.Find(name)) {
+      known = true;
+      if (kept->until > now) user = kept->text;
+    }
+    refused = IsKept(strangers_, name, now);
   }
-  if (known) return OnUser(*known, verb, path, std::move(done));
+  if (user) return OnUser(*user, std::move(pending));
+  if (refused) return pending.done(Unauthorized());
+  pending.place = Enter(known ? &AccessReview::known_line_ : &AccessReview::strangers_line_);
+  if (!pending.place) return pending.done(TooMany());
+  AskForUser(token, name, std::move(pending));
+}
+
+void AccessReview::AskForUser(const std::string& token, const std::string& name, Pending pending) {
   const json body = {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", token}}}};
-  auto answered = [self = Shared<AccessReview>(this), token, verb = std::move(verb), path = std::move(path),
-                   done = std::move(done)](Result<ApiResponse> answer) mutable {
-    if (!answer) return done({500, "Authentication failed", answer.error()});
+  auto answered = [self = Shared<AccessReview>(this), name,
+                   pending = std::move(pending)](Result<ApiResponse> answer) mutable {
+    if (!answer) return pending.done({500, "Authentication failed", answer.error()});
     const json user = StatusOf(*answer, "user");
     const bool valid = StatusOf(*answer, "authenticated") == json(true) && user.is_object();
-    const User found = valid ? User(TextOf(user)) : User();
+    const std::string text = valid ? TextOf(user) : std::string();
     {
       const MutexLock lock(self->mutex_);
-      self->Keep(self->users_, token, found, kUserKept);
+      self->Forget(valid ? self->strangers_ : self->users_, name);
+      self->Keep(valid ? self->users_ : self->strangers_, name, text, kUserKept);
     }
-    self->OnUser(found, verb, path, std::move(done));
+    if (!valid) return pending.done(Unauthorized());
+    self->OnUser(text, std::move(pending));
   };
   MakeShared<Post>(connection_, "/apis/authentication.k8s.io/v1/tokenreviews", TextOf(body),
                    "review the token of a client of the endpoint", std::move(answered))
       ->Send();
 }
 
-void AccessReview::OnUser(const User& user, const std::string& verb, const std::string& path, Done done) {
-  if (!user) return done({.status = 401, .message = "Unauthorized"});
-  const std::string body = AccessBody(*user, verb, path);
-  auto decide = [name = NameOf(*user)](bool allowed, Done& to) {
-    if (allowed) return to({});
-    to({.status = 403, .message = "Authorization denied for user " + name});
-  };
-  std::optional<bool> known;
+void AccessReview::OnUser(const std::string& user, Pending pending) {
+  const std::string body = AccessBody(user, pending.verb, pending.path);
+  const std::string name = hash_.Of(body);
+  bool allowed = false, denied = false;
   {
+    const TimePoint now = connection_.clock().Now();
     const MutexLock lock(mutex_);
-    known = Find(allowed_, body);
+    allowed = IsKept(allowed_, name, now);
+    denied = IsKept(denied_, name, now);
   }
-  if (known) return decide(*known, done);
-  auto answered = [self = Shared<AccessReview>(this), body, decide, name = NameOf(*user),
-                   done = std::move(done)](Result<ApiResponse> answer) mutable {
-    if (!answer) return done({500, "Authorization for user " + name + " failed", answer.error()});
-    const bool allowed = StatusOf(*answer, "allowed") == json(true);
+  if (allowed) return pending.done({});
+  if (denied) return pending.done(Denied(NameOf(user)));
+  if (!pending.place) pending.place = Enter(&AccessReview::known_line_);
+  if (!pending.place) return pending.done(TooMany());
+  const std::string what = "review whether " + NameOf(user) + " may " + pending.verb + " " + pending.path;
+  auto answered = [self = Shared<AccessReview>(this), name, user = NameOf(user),
+                   pending = std::move(pending)](Result<ApiResponse> answer) mutable {
+    if (!answer) return pending.done({500, "Authorization for user " + user + " failed", answer.error()});
+    const bool may = StatusOf(*answer, "allowed") == json(true);
     {
       const MutexLock lock(self->mutex_);
-      self->Keep(self->allowed_, body, allowed, allowed ? kAllowKept : kDenyKept);
+      self->Forget(may ? self->denied_ : self->allowed_, name);
+      self->Keep(may ? self->allowed_ : self->denied_, name, "", may ? kAllowKept : kDenyKept);
     }
-    decide(allowed, done);
+    pending.done(may ? Verdict() : Denied(user));
   };
-  MakeShared<Post>(connection_, "/apis/authorization.k8s.io/v1/subjectaccessreviews", body,
-                   "review whether " + NameOf(*user) + " may " + verb + " " + path, std::move(answered))
+  MakeShared<Post>(connection_, "/apis/authorization.k8s.io/v1/subjectaccessreviews", body, what, std::move(answered))
       ->Send();
 }
 
-template <typename T>
-std::optional<T> AccessReview::Find(const Cache<T>& cache, std::string_view key) const {
-  const auto found = cache.find(key);
-  if (found == cache.end() || found->second.until <= connection_.clock().Now()) return std::nullopt;
-  return found->second.value;
+bool AccessReview::IsKept(Cache& cache, const std::string& name, TimePoint now) {
+  const Kept* const kept = cache.Find(name);
+  return kept != nullptr && kept->until > now;
 }
 
-template <typename T>
-void AccessReview::Keep(Cache<T>& cache, const std::string& key, T value, Nanos time) {
-  const TimePoint now = connection_.clock().Now();
-  if (cache.size() >= kMostKept) std::erase_if(cache, [now](const auto& entry) { return entry.second.until <= now; });
-  if (cache.size() >= kMostKept) cache.clear();
-  cache.insert_or_assign(key, Kept<T>{std::move(value), now + time});
+void AccessReview::Forget(Cache& cache, const std::string& name) { cache.Erase(name); }
+
+void AccessReview::Keep(Cache& cache, const std::string& name, std::string text, Nanos time) {
+  if (name.empty()) return;
+  Forget(cache, name);
+  if (cache.size() == kMostKept) cache.EraseLeastRecentlyUsed();
+  cache.Insert(name, Kept{std::move(text), connection_.clock().Now() + time});
 }
 
 }  // namespace kgen::controller

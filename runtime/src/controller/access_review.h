@@ -6,12 +6,14 @@
 #ifndef KGEN_SRC_CONTROLLER_ACCESS_REVIEW_H_
 #define KGEN_SRC_CONTROLLER_ACCESS_REVIEW_H_
 
+#include <chrono>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "client/keyed_hash.h"
+#include "controller/lru_map.h"
 #include "core/mutex.h"
 #include "kgen/client/connection.h"
 #include "kgen/core/clock.h"
@@ -21,10 +23,14 @@
 namespace kgen::controller {
 
 // Thread safety: all members from any thread; none blocks. A review ends after 20 seconds at most.
+//
+// Anybody can send tokens, and each that is not known costs a request to the API server. So reviews are limited, and
+// those whose token was a user's the last time have a line of their own, which strangers cannot fill. What is kept of
+// users and permissions is apart from what is kept of others for the same reason.
 class AccessReview final : public SharedObject {
  public:
   struct Verdict {
-    int status = 200;  // of the response: 200 (go on), 401, 403 or 500
+    int status = 200;  // of the response: 200 (go on), 401, 403, 429 (later) or 500
     std::string message{};
     std::optional<Error> error{};  // with 500: why there is no answer
   };
@@ -38,26 +44,40 @@ class AccessReview final : public SharedObject {
 
  private:
   class Post;
-  // A user as in the status of a TokenReview, as JSON. Nothing: the token is no user's.
-  using User = std::optional<std::string>;
-  template <typename T>
+  class Place;
+  struct Pending;
   struct Kept {
-    T value;
+    std::string text;
     TimePoint until;
   };
-  template <typename T>
-  using Cache = std::map<std::string, Kept<T>, std::less<>>;
+  using Cache = LruMap<Kept>;
+  struct Line {
+    const int most_under_way;
+    const Nanos between;     // the beginnings of two, on average
+    const int most_at_once;  // that begin after a pause
+    int under_way = 0;
+    TimePoint next{};  // when one may begin, if none may begin before its turn
 
-  void OnUser(const User& user, const std::string& verb, const std::string& path, Done done);
-  template <typename T>
-  std::optional<T> Find(const Cache<T>& cache, std::string_view key) const KGEN_REQUIRES(mutex_);
-  template <typename T>
-  void Keep(Cache<T>& cache, const std::string& key, T value, Nanos time) KGEN_REQUIRES(mutex_);
+    bool Enter(TimePoint now);
+  };
+
+  Place Enter(Line AccessReview::* line);
+  void AskForUser(const std::string& token, const std::string& name, Pending pending);
+  // `user` is as in the status of a TokenReview, as JSON.
+  void OnUser(const std::string& user, Pending pending);
+  static bool IsKept(Cache& cache, const std::string& name, TimePoint now);
+  static void Forget(Cache& cache, const std::string& name);
+  void Keep(Cache& cache, const std::string& name, std::string text, Nanos time) KGEN_REQUIRES(mutex_);
 
   const Connection connection_;
+  const net::KeyedHash hash_;  // of tokens, and of bodies of a SubjectAccessReview
   Mutex mutex_;
-  Cache<User> users_ KGEN_GUARDED_BY(mutex_);    // by token
-  Cache<bool> allowed_ KGEN_GUARDED_BY(mutex_);  // by the body of the SubjectAccessReview
+  Line strangers_line_ KGEN_GUARDED_BY(mutex_){16, std::chrono::milliseconds(100), 20};
+  Line known_line_ KGEN_GUARDED_BY(mutex_){64, std::chrono::milliseconds(20), 64};
+  Cache users_ KGEN_GUARDED_BY(mutex_);      // by token: the user. An old entry stands for a token that was a user's
+  Cache strangers_ KGEN_GUARDED_BY(mutex_);  // tokens that are nobody's
+  Cache allowed_ KGEN_GUARDED_BY(mutex_);    // by the body of the SubjectAccessReview
+  Cache denied_ KGEN_GUARDED_BY(mutex_);
 };
 
 }  // namespace kgen::controller

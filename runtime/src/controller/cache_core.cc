@@ -9,7 +9,9 @@
 #include "cache/store.h"
 #include "cache/with_kind.h"
 #include "client/text.h"
+#include "core/fork.h"
 #include "core/jitter.h"
+#include "core/notify_observer.h"
 #include "kgen/client/options.h"
 #include "kgen/core/unstructured.h"
 
@@ -18,24 +20,44 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a read waits for the writes of this process.
+// How long a read waits for the writes of the clients of its caches.
 constexpr Nanos kFreshLimit = 5s;
 
 std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
-// The namespaces that the options ask for, each once.
-Result<std::vector<std::string>> NamespacesOf(const KindInfo& kind, const CacheOptions& options) {
-  std::vector<std::string> namespaces = options.namespaces;
-  if (kind.scope == Scope::kCluster && !namespaces.empty()) {
+// What the informers select that the options ask for, each namespace once.
+Result<std::vector<CacheCore::Selection>> SelectionsOf(const KindInfo& kind, const CacheOptions& options) {
+  const bool any = !options.namespaces.empty() || !options.of_namespaces.empty();
+  if (kind.scope == Scope::kCluster && any) {
     return Fail(Code::kInvalidArgument, "the kind is cluster-scoped, so its options must not name namespaces");
   }
-  if (std::find(namespaces.begin(), namespaces.end(), "") != namespaces.end()) {
+  std::map<std::string, CacheCore::Selection> selections;
+  std::string others = options.field_selector;
+  for (const NamespaceSelection& each : options.of_namespaces) {
+    const auto [at, is_new] = selections.try_emplace(each.namespace_);
+    if (!is_new)
+      return Fail(Code::kInvalidArgument, "the options name namespace " + Quoted(each.namespace_) + " twice");
+    at->second = {each.namespace_, each.label_selector, each.field_selector};
+    others += (others.empty() ? "metadata.namespace!=" : ",metadata.namespace!=") + each.namespace_;
+  }
+  for (const std::string& name : options.namespaces) {
+    selections.try_emplace(name, name, options.label_selector, options.field_selector);
+  }
+  if (selections.contains("")) {
     return Fail(Code::kInvalidArgument, "an empty namespace in the options; leave the list empty for all namespaces");
   }
-  std::sort(namespaces.begin(), namespaces.end());
-  namespaces.erase(std::unique(namespaces.begin(), namespaces.end()), namespaces.end());
-  if (namespaces.empty()) namespaces.emplace_back();
-  return namespaces;
+  if (options.namespaces.empty()) selections.try_emplace("", "", options.label_selector, others);
+  std::vector<CacheCore::Selection> all;
+  for (auto& [name, selection] : selections) {
+    Result<Selector> labels = Selector::Parse(selection.label_text);
+    if (!labels) return Fail(labels.error().With("label selector " + Quoted(selection.label_text)));
+    Result<FieldSelector> fields = FieldSelector::Parse(selection.field_text);
+    if (!fields) return Fail(fields.error());
+    selection.labels = *std::move(labels);
+    selection.fields = *std::move(fields);
+    all.push_back(std::move(selection));
+  }
+  return all;
 }
 
 Nanos WithJitter(Nanos resync, Clock& clock) {
@@ -49,32 +71,23 @@ Nanos WithJitter(Nanos resync, Clock& clock) {
 Result<Shared<CacheCore>> CacheCore::Make(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind,
                                           const CacheOptions& options, bool fresh) {
   const std::string doing = "cache of " + std::string(kind.resource);
-  CacheOptions own = options;
-  Result<std::vector<std::string>> namespaces = NamespacesOf(kind, options);
-  if (!namespaces) return Fail(namespaces.error().With(doing));
-  own.namespaces = *std::move(namespaces);
-  Result<Selector> labels = Selector::Parse(own.label_selector);
-  if (!labels) return Fail(labels.error().With("label selector " + Quoted(own.label_selector)).With(doing));
-  Result<FieldSelector> fields = FieldSelector::Parse(own.field_selector);
-  if (!fields) return Fail(fields.error().With(doing));
-  return MakeShared<CacheCore>(std::move(state), table, kind, std::move(own), *std::move(labels), *std::move(fields),
-                               fresh);
+  Result<std::vector<Selection>> selections = SelectionsOf(kind, options);
+  if (!selections) return Fail(selections.error().With(doing));
+  return MakeShared<CacheCore>(std::move(state), table, kind, options, *std::move(selections), fresh);
 }
 
 CacheCore::CacheCore(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind, CacheOptions options,
-                     Selector labels, FieldSelector fields, bool fresh)
-    : state_(std::move(state)),
-      table_(table),
-      kind_(kind),
-      options_(std::move(options)),
-      labels_(std::move(labels)),
-      fields_(std::move(fields)) {
-  for (const std::string& in : options_.namespaces) parts_.emplace_back(in, MakeInformer(in, fresh));
+                     std::vector<Selection> selections, bool fresh)
+    : state_(std::move(state)), table_(table), kind_(kind), options_(std::move(options)) {
+  for (Selection& each : selections) {
+    auto informer = MakeInformer(each, fresh);
+    parts_.emplace_back(std::move(each), std::move(informer), options_.max_remembered_writes);
+  }
 }
 
 CacheCore::~CacheCore() { state_->Remove(this); }
 
-Shared<cache::InformerCore> CacheCore::MakeInformer(const std::string& in_namespace, bool fresh) const {
+Shared<cache::InformerCore> CacheCore::MakeInformer(const Selection& selection, bool fresh) const {
   const Connection& connection = state_->connection();
   cache::InformerOptions options;
   options.resync = WithJitter(options_.resync, connection.clock());
@@ -90,12 +103,11 @@ Shared<cache::InformerCore> CacheCore::MakeInformer(const std::string& in_namesp
     };
   }
   const bool metadata = &table_ == &PartialObjectMetadata::kTable;
-  cache::TweakListOptions select = [labels = options_.label_selector,
-                                    fields = options_.field_selector](ListOptions& list) {
+  cache::TweakListOptions select = [labels = selection.label_text, fields = selection.field_text](ListOptions& list) {
     list.label_selector = labels;
     list.field_selector = fields;
   };
-  auto source = cache::MakeListWatch(connection, kind_, in_namespace, std::move(select),
+  auto source = cache::MakeListWatch(connection, kind_, selection.namespace_, std::move(select),
                                      metadata ? cache::ObjectForm::kMetadata : cache::ObjectForm::kWhole);
   return MakeShared<cache::InformerCore>(connection, std::move(source), table_, std::move(options));
 }
@@ -135,6 +147,7 @@ bool CacheCore::HasSynced() const noexcept {
 }
 
 Result<void> CacheCore::WaitForSync(std::stop_token stop, Nanos limit) const {
+  if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With("sync of " + name()));
   if (HasSynced()) return {};
   if (!state_->started()) {
     return Fail(Error(Code::kInvalidArgument, "the caches have not been started; start them, or the manager, first")
@@ -142,16 +155,22 @@ Result<void> CacheCore::WaitForSync(std::stop_token stop, Nanos limit) const {
   }
   SyncOptions options;
   options.give_up_after = std::max(Nanos(1), std::min(limit, state_->sync_timeout()));
-  return detail::WaitForSync(state_->connection().executor(), std::move(stop), informers(), options);
+  Result<void> synced = detail::WaitForSync(state_->connection().executor(), std::move(stop), informers(), options);
+  if (!synced)
+    return Fail(synced.error().With("cache of kind " + std::string(kind_.kind) + " (" +
+                                    GroupVersion{kind_.group, kind_.version}.str() + ")"));
+  return synced;
 }
 
 // -------------------------------------------------------------------------------------------------- namespaces
 
 const CacheCore::Part* CacheCore::Find(std::string_view in_namespace) const noexcept {
-  if (parts_.front().namespace_.empty()) return &parts_.front();
-  const auto found =
-      std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) { return part.namespace_ == in_namespace; });
-  return found != parts_.end() ? &*found : nullptr;
+  const Part* others = nullptr;
+  for (const Part& part : parts_) {
+    if (part.namespace_ == in_namespace) return &part;
+    if (part.namespace_.empty()) others = &part;
+  }
+  return others;
 }
 CacheCore::Part* CacheCore::Find(std::string_view in_namespace) noexcept {
   return const_cast<Part*>(std::as_const(*this).Find(in_namespace));
@@ -221,7 +240,7 @@ Result<void> CacheCore::Select(const cache::AnySnapshot& view, const ListFilter&
   std::vector<AnyRef> found;
   if (!filter.index.empty()) {
     if (!view.HasIndex(filter.index)) {
-      return Fail(Code::kInvalidArgument, "there is no index " + Quoted(filter.index) + "; add it with AddIndex()");
+      return Fail(NoIndex(filter.index));
     }
     found = view.ByIndex(filter.index, filter.value);
   } else {
@@ -241,7 +260,16 @@ Result<void> CacheCore::Select(const cache::AnySnapshot& view, const ListFilter&
   return {};
 }
 
+Result<std::string> CacheCore::ResourceVersion(std::string_view in_namespace) const {
+  const Part* const part = in_namespace.empty() && parts_.size() == 1 ? &parts_.front() : Find(in_namespace);
+  Result<void> ready = part != nullptr ? Result<void>() : Fail(NotCached(in_namespace));
+  if (ready) ready = CheckSynced();
+  if (!ready) return Fail(ready.error().With("resource version of the cache of " + name()));
+  return std::string(part->informer->store()->Snapshot().version());
+}
+
 Result<AnyRef> CacheCore::GetFresh(const ObjectKey& key, const std::stop_token& stop) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   if (Result<void> ready = CheckKey(key); !ready) return Fail(ready.error().With("get " + name() + " " + key.str()));
   Part& part = *Find(key.namespace_);
   if (part.informer->IsStopped()) return Fail(Stopped().With("get " + name() + " " + key.str()));
@@ -249,18 +277,20 @@ Result<AnyRef> CacheCore::GetFresh(const ObjectKey& key, const std::stop_token& 
   const std::uint64_t losses = part.writes.Losses();
   const std::optional<OwnWrite> write = part.writes.Of(key);
   if (!write) return part.informer->store()->Look(key);
+  const auto shows = [&](const cache::AnySnapshot& view) { return Shows(view, VersionOf(view), key, *write); };
   const TimePoint deadline = Later(state_->connection().clock().Now(), kFreshLimit);
-  Result<cache::AnySnapshot> view = Await(part, {{key, *write}}, losses, stop, deadline);
+  Result<cache::AnySnapshot> view = Await(part, shows, losses, stop, deadline);
+  if (!view && view.error().code() == Code::kTimeout) view = Fail(Behind(part, OwnWrites::Entry(key, *write)));
   if (!view) return Fail(view.error().With("get " + name() + " " + key.str()));
   return view->Get(key);
 }
 
-// The writes of all namespaces are collected first, so that later ones do not count.
+// What is waited for in all namespaces is collected first, so that later writes do not count.
 Result<std::vector<AnyRef>> CacheCore::ListFresh(const ListFilter& filter, const std::stop_token& stop) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   struct Read {
     Part& part;
-    std::uint64_t losses = 0;
-    std::vector<OwnWrites::Entry> writes{};
+    std::optional<OwnWrites::Mark> mark{};
   };
   const std::string doing = "list " + name();
   if (Result<void> ready = CheckFilter(filter); !ready) return Fail(ready.error().With(doing));
@@ -269,55 +299,66 @@ Result<std::vector<AnyRef>> CacheCore::ListFresh(const ListFilter& filter, const
     if (!filter.namespace_.empty() && Find(filter.namespace_) != &part) continue;
     if (part.informer->IsStopped()) return Fail(Stopped().With(doing));
     Read& read = reads.emplace_back(part);
-    if (part.writes.empty()) continue;
-    read.losses = part.writes.Losses();
-    read.writes = part.writes.All(filter.namespace_);
+    if (!part.writes.empty()) read.mark = part.writes.Begin(filter.namespace_);
   }
   const TimePoint deadline = Later(state_->connection().clock().Now(), kFreshLimit);
   std::vector<AnyRef> objects;
   for (const Read& read : reads) {
-    Result<cache::AnySnapshot> view = read.writes.empty()
-                                          ? Result<cache::AnySnapshot>(read.part.informer->store()->Snapshot())
-                                          : Await(read.part, read.writes, read.losses, stop, deadline);
-    if (!view) return Fail(view.error().With(doing));
-    if (Result<void> selected = Select(*view, filter, objects); !selected) return Fail(selected.error().With(doing));
+    Result<void> selected = read.mark ? SelectFresh(read.part, *read.mark, filter, stop, deadline, objects)
+                                      : Select(read.part.informer->store()->Snapshot(), filter, objects);
+    if (!selected) return Fail(selected.error().With(doing));
   }
   return objects;
 }
 
-// Returns a view that shows all of the writes.
-Result<cache::AnySnapshot> CacheCore::Await(Part& part, const std::vector<OwnWrites::Entry>& writes,
+Result<void> CacheCore::SelectFresh(Part& part, const OwnWrites::Mark& mark, const ListFilter& filter,
+                                    const std::stop_token& stop, TimePoint deadline,
+                                    std::vector<AnyRef>& objects) const {
+  std::vector<AnyRef> found;
+  Result<void> selected;
+  const auto shows = [&](const cache::AnySnapshot& view) {
+    if (VersionOf(view) < mark.awaited) return false;
+    found.clear();
+    selected = Select(view, filter, found);
+    return !selected || part.writes.Show(view, found, mark);
+  };
+  Result<cache::AnySnapshot> view = Await(part, shows, mark.losses, stop, deadline);
+  if (!view && view.error().code() == Code::kTimeout) {
+    return Fail(Behind(part, part.writes.FindMissing(part.informer->store()->Snapshot(), filter.namespace_)));
+  }
+  if (!view) return Fail(view.error());
+  if (part.writes.Losses() != mark.losses) {  // this view may have ended the wait without being selected from
+    found.clear();
+    selected = Select(*view, filter, found);
+  }
+  if (!selected) return selected;
+  objects.insert(objects.end(), found.begin(), found.end());
+  return {};
+}
+
+// Returns a view for which `shows` is true, or one after a loss.
+Result<cache::AnySnapshot> CacheCore::Await(Part& part, const std::function<bool(const cache::AnySnapshot&)>& shows,
                                             std::uint64_t losses, const std::stop_token& stop,
                                             TimePoint deadline) const {
-  const auto shows_all = [&](const cache::AnySnapshot& view) {
-    const std::uint64_t version = VersionOf(view);
-    return std::all_of(writes.begin(), writes.end(),
-                       [&](const auto& entry) { return Shows(view, version, entry.first, entry.second); });
-  };
   Result<cache::AnySnapshot> view = part.informer->WaitFor(
       "own writes of " + name(),
-      [&](const cache::AnySnapshot& at) { return shows_all(at) || part.writes.Losses() != losses; }, stop, deadline);
-  if (view) {
-    part.writes.Settle(writes, *view, state_->connection().clock().Now());
-  } else if (view.error().code() == Code::kTimeout) {
-    return Fail(Behind(part, writes));
-  }
+      [&](const cache::AnySnapshot& at) { return shows(at) || part.writes.Losses() != losses; }, stop, deadline);
+  if (view) part.writes.Settle(*view, state_->connection().clock().Now());
   return view;
 }
 
-Error CacheCore::Behind(const Part& part, const std::vector<OwnWrites::Entry>& writes) const {
-  const cache::AnySnapshot view = part.informer->store()->Snapshot();
-  const std::uint64_t version = VersionOf(view);
+Error CacheCore::Behind(const Part& part, const std::optional<OwnWrites::Entry>& missing) const {
   std::string text =
-      "after " + client::DurationText(kFreshLimit) + " the cache is still older than what this process has ";
-  const auto missing = std::find_if(writes.begin(), writes.end(), [&](const auto& entry) {
-    return !Shows(view, version, entry.first, entry.second);
-  });
-  const auto& [key, write] = missing != writes.end() ? *missing : writes.front();
-  text += (write.deleted ? "deleted: " : "written: ") + key.str();
-  if (write.version != 0) text += " at resource version " + std::to_string(write.version);
-  if (write.deleted && !write.uid.empty()) text += " with uid " + write.uid.str();
-  return {Code::kTimeout, text + "; the cache is at " + Quoted(view.version())};
+      "after " + client::DurationText(kFreshLimit) + " the cache is still older than what its client has ";
+  if (missing) {
+    const auto& [key, write] = *missing;
+    text += (write.deleted ? "deleted: " : "written: ") + key.str();
+    if (write.version != 0) text += " at resource version " + std::to_string(write.version);
+    if (write.deleted && !write.uid.empty()) text += " with uid " + write.uid.str();
+  } else {
+    text += "written";
+  }
+  return {Code::kTimeout, text + "; the cache is at " + Quoted(part.informer->store()->Snapshot().version())};
 }
 
 // ------------------------------------------------------------------------------------------------------ writes
@@ -327,10 +368,21 @@ void CacheCore::Remember(const Written& written) {
   if (part == nullptr) return;
   OwnWrite write = written.write;
   // Nothing tells whether an object was selected that is gone. OwnWrites may know it from an earlier write.
-  write.selected =
-      written.answer != nullptr && labels_.Matches(written.answer->labels) && fields_.Matches(written.body);
+  write.selected = written.answer != nullptr && part->selection.labels.Matches(written.answer->labels) &&
+                   part->selection.fields.Matches(written.body);
   write.at = state_->connection().clock().Now();
-  part->writes.Add(written.key, std::move(write), part->informer->HasSynced());
+  if (!part->writes.Add(written.key, std::move(write), part->informer->HasSynced())) return;
+  NotifyObserver(Shared<Observer>(&state_->connection().observer()), [&](Observer& o) {
+    const std::string cache = "cache of " + name();
+    const std::string limit = std::to_string(options_.max_remembered_writes);
+    o.OnLogged({.source = cache,
+                .key = part->namespace_,
+                .message = "more than " + limit +
+                           " writes of its clients have not come back to the cache, and the oldest are forgotten: a "
+                           "read may still show an object that one of them has deleted or taken out of the selection; "
+                           "see CacheOptions::max_remembered_writes",
+                .warning = true});
+  });
 }
 
 AnyRef CacheCore::Look(const ObjectKey& key) const {
@@ -344,40 +396,76 @@ std::size_t CacheCore::remembered() const noexcept {
   return count;
 }
 
+std::uint64_t CacheCore::visited() const noexcept {
+  std::uint64_t count = 0;
+  for (const Part& part : parts_) count += part.writes.visited();
+  return count;
+}
+
 // --------------------------------------------------------------------------------------------- indexes, events
 
-Result<void> CacheCore::AddIndex(std::string_view name, const FieldPath& path) {
-  return AddIndexes(name, &path, [&](cache::InformerCore& informer) { return informer.AddIndex(name, path); });
-}
-Result<void> CacheCore::AddIndex(std::string_view name, const cache::IndexFunction& function) {
-  return AddIndexes(name, nullptr, [&](cache::InformerCore& informer) { return informer.AddIndex(name, function); });
+void CacheCore::Inherit(const std::vector<IndexSpec>& indexes) {
+  for (const IndexSpec& index : indexes) {
+    {
+      const MutexLock lock(mutex_);
+      indexes_.try_emplace(index.name, index.path);
+    }
+    // An earlier cache of the same type had it, and this one has no objects yet, so it cannot fail.
+    (void)AddToInformers(index);
+  }
 }
 
-// The informers may visit all their objects, so no lock is held. An informer that has the index already got it from a
-// call with the same path, perhaps from one that is running.
-Result<void> CacheCore::AddIndexes(std::string_view name, const FieldPath* path,
-                                   const std::function<Result<void>(cache::InformerCore&)>& add) {
-  const std::string text = path != nullptr ? path->text() : std::string();
+Result<void> CacheCore::AddIndex(std::string_view name, const FieldPath& path) {
+  return AddIndex({std::string(name), path.text(), [name = std::string(name), path](cache::InformerCore& informer) {
+                     return informer.AddIndex(name, path);
+                   }});
+}
+Result<void> CacheCore::AddIndex(std::string_view name, const cache::IndexFunction& function) {
+  return AddIndex({std::string(name), "", [name = std::string(name), function](cache::InformerCore& informer) {
+                     return informer.AddIndex(name, function);
+                   }});
+}
+
+// The informers may visit all their objects, so no lock is held.
+Result<void> CacheCore::AddIndex(IndexSpec index) {
   {
     const MutexLock lock(mutex_);
-    const auto [found, is_new] = indexes_.try_emplace(std::string(name), text);
-    if (!is_new && (text.empty() || found->second != text)) {
+    const auto [found, is_new] = indexes_.try_emplace(index.name, index.path);
+    if (!is_new && (index.path.empty() || found->second != index.path)) {
       const std::string by = found->second.empty() ? "a function" : "the path " + Quoted(found->second);
-      return Fail(Code::kInvalidArgument, "cache of " + this->name() + ": index " + Quoted(name) + " exists, by " + by);
+      return Fail(Code::kInvalidArgument, "cache of " + name() + ": index " + Quoted(index.name) + " exists, by " + by);
     }
   }
+  if (Result<void> added = AddToInformers(index); !added) return added;
+  state_->KeepIndex(*this, std::move(index));
+  return {};
+}
+
+// An informer that has the index already got it from a call with the same path, perhaps from one that is running.
+Result<void> CacheCore::AddToInformers(const IndexSpec& index) {
   for (const Part& part : parts_) {
-    const auto has = [&] { return part.informer->store()->Snapshot().HasIndex(name); };
+    const auto has = [&] { return part.informer->store()->Snapshot().HasIndex(index.name); };
     if (has()) continue;
-    Result<void> added = add(*part.informer);
+    Result<void> added = index.add(*part.informer);
     if (added || has()) continue;
     if (&part == &parts_.front()) {  // no informer has it, so the name is free again
       const MutexLock lock(mutex_);
-      indexes_.erase(std::string(name));
+      indexes_.erase(index.name);
     }
-    return Fail(added.error().With("cache of " + this->name()));
+    return Fail(added.error().With("cache of " + name()));
   }
   return {};
+}
+
+Error CacheCore::NoIndex(const std::string& name) const {
+  std::string text = "there is no index " + Quoted(name) +
+                     "; add it with AddIndex() of the cache of this kind in this " + "form, " +
+                     std::string(table_.name) + ", which has ";
+  const MutexLock lock(mutex_);
+  if (indexes_.empty()) text += "none";
+  bool first = true;
+  for (const auto& [known, path] : indexes_) text += (std::exchange(first, false) ? "" : ", ") + Quoted(known);
+  return {Code::kInvalidArgument, std::move(text)};
 }
 
 CacheRegistration CacheCore::AddEventHandler(AnyHandler handler, const HandlerOptions& options) {
@@ -407,6 +495,7 @@ Result<AnyRef> CacheCore::WaitFor(const ObjectKey& key, const std::function<bool
                                   std::stop_token stop, Nanos limit) const {
   const std::string doing = "wait for " + name() + " " + key.str();
   if (Result<void> ready = CheckKey(key); !ready) return Fail(ready.error().With(doing));
+  if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(doing));
   const TimePoint deadline = Later(state_->connection().clock().Now(), limit);
   if (Result<void> synced = WaitForSync(stop, limit); !synced) return Fail(synced.error().With(doing));
   const Result<cache::AnySnapshot> view =

@@ -38,15 +38,29 @@ struct Written {
   OwnWrite write{};                              // but for `selected`
 };
 
+// An index of a kind, for each informer that its caches make.
+struct IndexSpec {
+  std::string name;
+  std::string path;  // "": a function
+  std::function<Result<void>(cache::InformerCore&)> add;
+};
+
 // Thread safety: all members from any thread. Members block only if they say so.
 // Lifetime: held by its users, and by nothing else. The destructor stops the informers and does not wait.
 class CacheCore final : public SharedObject {
  public:
   // `fresh`: the first list must have the newest state.
+  // What one informer selects.
+  struct Selection {
+    std::string namespace_;  // "": all, or all that no other one names
+    std::string label_text, field_text;
+    Selector labels{};
+    FieldSelector fields{};
+  };
   static Result<Shared<CacheCore>> Make(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind,
                                         const CacheOptions& options, bool fresh);
   CacheCore(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind, CacheOptions options,
-            Selector labels, FieldSelector fields, bool fresh);
+            std::vector<Selection> selections, bool fresh);
   ~CacheCore() override;
 
   const TypeTable& table() const noexcept { return table_; }
@@ -65,13 +79,17 @@ class CacheCore final : public SharedObject {
   // Reads of the cache as it is.
   Result<AnyRef> Get(const ObjectKey& key) const;
   Result<std::vector<AnyRef>> List(const ListFilter& filter) const;
-  // Reads that wait for the writes of this process. The cache has synced.
+  Result<std::string> ResourceVersion(std::string_view in_namespace) const;
+  // Reads that wait for what the clients of these caches have written. The cache has synced.
   Result<AnyRef> GetFresh(const ObjectKey& key, const std::stop_token& stop);
   Result<std::vector<AnyRef>> ListFresh(const ListFilter& filter, const std::stop_token& stop);
   void Remember(const Written& written);
   AnyRef Look(const ObjectKey& key) const;
   std::size_t remembered() const noexcept;
+  std::uint64_t visited() const noexcept;  // see OwnWrites
 
+  // From now on, every cache of this kind and form has the index. Those of `indexes` are from an earlier one.
+  void Inherit(const std::vector<IndexSpec>& indexes);
   Result<void> AddIndex(std::string_view name, const FieldPath& path);
   Result<void> AddIndex(std::string_view name, const cache::IndexFunction& function);
   CacheRegistration AddEventHandler(AnyHandler handler, const HandlerOptions& options);
@@ -82,14 +100,18 @@ class CacheCore final : public SharedObject {
  private:
   // One informer.
   struct Part {
-    Part(std::string in, Shared<cache::InformerCore> core)
-        : namespace_(std::move(in)), informer(std::move(core)), writes(informer->store()) {}
-    const std::string namespace_;  // "": all
+    Part(Selection selected, Shared<cache::InformerCore> core, std::size_t max_writes)
+        : namespace_(selected.namespace_),
+          selection(std::move(selected)),
+          informer(std::move(core)),
+          writes(informer->store(), max_writes) {}
+    const std::string namespace_;  // "": all, or all others
+    const Selection selection;
     const Shared<cache::InformerCore> informer;
     OwnWrites writes;
   };
 
-  Shared<cache::InformerCore> MakeInformer(const std::string& in_namespace, bool fresh) const;
+  Shared<cache::InformerCore> MakeInformer(const Selection& selection, bool fresh) const;
   // Null if the namespace is not cached.
   const Part* Find(std::string_view in_namespace) const noexcept;
   Part* Find(std::string_view in_namespace) noexcept;
@@ -98,28 +120,28 @@ class CacheCore final : public SharedObject {
   Result<void> CheckKey(const ObjectKey& key) const;
   Result<void> CheckFilter(const ListFilter& filter) const;
   Result<void> CheckSynced() const;
-  Result<cache::AnySnapshot> Await(Part& part, const std::vector<OwnWrites::Entry>& writes, std::uint64_t losses,
-                                   const std::stop_token& stop, TimePoint deadline) const;
-  Error Behind(const Part& part, const std::vector<OwnWrites::Entry>& writes) const;
+  Result<cache::AnySnapshot> Await(Part& part, const std::function<bool(const cache::AnySnapshot&)>& shows,
+                                   std::uint64_t losses, const std::stop_token& stop, TimePoint deadline) const;
+  Result<void> SelectFresh(Part& part, const OwnWrites::Mark& mark, const ListFilter& filter,
+                           const std::stop_token& stop, TimePoint deadline, std::vector<AnyRef>& objects) const;
+  Error Behind(const Part& part, const std::optional<OwnWrites::Entry>& missing) const;
   Result<void> Select(const cache::AnySnapshot& view, const ListFilter& filter, std::vector<AnyRef>& objects) const;
-  // `add` adds the index to one informer. Null path: a function.
-  Result<void> AddIndexes(std::string_view name, const FieldPath* path,
-                          const std::function<Result<void>(cache::InformerCore&)>& add);
+  Result<void> AddIndex(IndexSpec index);
+  Result<void> AddToInformers(const IndexSpec& index);
+  Error NoIndex(const std::string& name) const;
 
   const Shared<CachesState> state_;
   const TypeTable& table_;
   const KindInfo& kind_;
   const CacheOptions options_;
-  const Selector labels_;
-  const FieldSelector fields_;
   std::deque<Part> parts_;  // does not change after the construction
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::map<std::string, std::string, std::less<>> indexes_ KGEN_GUARDED_BY(mutex_);  // name to path; "": a function
 };
 
 // What the caches of a process share.
 //
-// Thread safety: all members from any thread. Holds no lock while it calls an informer.
+// Thread safety: all members from any thread. Holds no lock while it calls an informer, but for one that is being made.
 class CachesState final : public SharedObject {
  public:
   CachesState(const Connection& connection, CachesOptions options)
@@ -134,6 +156,8 @@ class CachesState final : public SharedObject {
 
   // To every cache of that kind, whatever its version and form.
   void Remember(const Written& written);
+  // For the caches of this kind and form that are made later, when this one has lost its last user.
+  void KeepIndex(const CacheCore& core, IndexSpec index);
   // The object as one of these caches has it, or null.
   AnyRef Look(const KindInfo& kind, const ObjectKey& key);
 
@@ -142,6 +166,11 @@ class CachesState final : public SharedObject {
   void Remove(CacheCore* core) noexcept;  // by its destructor
 
  private:
+  struct KindIndexes {
+    const TypeTable& table;
+    const KindInfo& kind;
+    std::vector<IndexSpec> indexes{};
+  };
   std::vector<Shared<CacheCore>> Live() KGEN_REQUIRES(mutex_);
   std::vector<Shared<CacheCore>> LiveOf(const KindInfo& kind);
   CacheOptions OptionsOf(const KindInfo& kind) const;
@@ -153,6 +182,7 @@ class CachesState final : public SharedObject {
   std::stop_token stop_ KGEN_GUARDED_BY(mutex_);
   bool shut_down_ KGEN_GUARDED_BY(mutex_) = false;
   std::vector<CacheCore*> cores_ KGEN_GUARDED_BY(mutex_);  // each removes itself
+  std::vector<KindIndexes> indexes_ KGEN_GUARDED_BY(mutex_);
   // Group and resource of what was written. Informers that are made later begin with the newest state.
   std::set<std::pair<std::string, std::string>> written_ KGEN_GUARDED_BY(mutex_);
 };

@@ -5,6 +5,7 @@
 
 #include "client/kind_registry.h"
 #include "controller/cache_core.h"
+#include "core/fork.h"
 #include "kgen/client/rest_mapper.h"
 #include "kgen/core/unstructured.h"
 
@@ -28,6 +29,9 @@ Result<Shared<CacheCore>> CachesState::Of(const TypeTable& table, const KindInfo
     const bool written = written_.contains({std::string(kind.group), std::string(kind.resource)});
     Result<Shared<CacheCore>> made = CacheCore::Make(Shared<CachesState>(this), table, kind, OptionsOf(kind), written);
     if (!made) return made;
+    for (const KindIndexes& each : indexes_) {
+      if ((*made)->Serves(each.table, each.kind)) (*made)->Inherit(each.indexes);
+    }
     cores_.push_back(made->get());
     core = *std::move(made);
     stop = stop_;
@@ -43,7 +47,10 @@ CacheOptions CachesState::OptionsOf(const KindInfo& kind) const {
     if (named != nullptr && named->group == kind.group && named->resource == kind.resource) return options;
   }
   CacheOptions options = options_.defaults;
-  if (kind.scope == Scope::kCluster) options.namespaces.clear();
+  if (kind.scope == Scope::kCluster) {
+    options.namespaces.clear();
+    options.of_namespaces.clear();
+  }
   return options;
 }
 
@@ -74,6 +81,7 @@ void CachesState::Start(const std::stop_token& stop) {
 Result<void> CachesState::WaitForSync(const std::stop_token& stop) {
   const TimePoint deadline = Later(connection_.clock().Now(), sync_timeout());
   while (true) {
+    if (stop.stop_requested()) return Fail(Code::kCancelled, "sync of caches: a stop was requested");
     std::vector<Shared<CacheCore>> cores;
     {
       const MutexLock lock(mutex_);
@@ -134,6 +142,18 @@ void CachesState::Remember(const Written& written) {
     written_.emplace(written.kind.group, written.kind.resource);
   }
   for (const Shared<CacheCore>& core : LiveOf(written.kind)) core->Remember(written);
+}
+
+void CachesState::KeepIndex(const CacheCore& core, IndexSpec index) {
+  const MutexLock lock(mutex_);
+  auto kept =
+      std::ranges::find_if(indexes_, [&](const KindIndexes& each) { return core.Serves(each.table, each.kind); });
+  if (kept == indexes_.end()) {
+    indexes_.push_back({core.table(), core.kind()});
+    kept = indexes_.end() - 1;
+  }
+  if (std::ranges::find(kept->indexes, index.name, &IndexSpec::name) != kept->indexes.end()) return;
+  kept->indexes.push_back(std::move(index));
 }
 
 AnyRef CachesState::Look(const KindInfo& kind, const ObjectKey& key) {
@@ -215,12 +235,16 @@ Result<AnyRef> AnyCache::WaitFor(const ObjectKey& key, const std::function<bool(
                                  std::stop_token stop, Nanos limit) const {
   return core_->WaitFor(key, predicate, std::move(stop), limit);
 }
+Result<std::string> AnyCache::ResourceVersion(std::string_view in_namespace) const {
+  return core_->ResourceVersion(in_namespace);
+}
 std::vector<cache::InformerStatus> AnyCache::status() const { return core_->status(); }
 
 Caches::Caches(const Connection& connection, CachesOptions options)
     : state_(MakeShared<controller::CachesState>(connection, std::move(options))) {}
 
 Result<AnyCache> Caches::Of(const TypeTable& table, const KindInfo& kind) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   Result<Shared<controller::CacheCore>> core = state_->Of(table, kind);
   if (!core) return Fail(std::move(core).error());
   return AnyCache(*std::move(core));
@@ -235,10 +259,20 @@ Result<Cache<PartialObjectMetadata>> Caches::MetadataOf(const KindInfo& kind) co
   return Typed<PartialObjectMetadata>(Of(PartialObjectMetadata::kTable, kind));
 }
 
-void Caches::Start(const std::stop_token& stop) const { state_->Start(stop); }
-Result<void> Caches::WaitForSync(const std::stop_token& stop) const { return state_->WaitForSync(stop); }
-void Caches::Shutdown() const { state_->Shutdown(); }
-std::vector<cache::InformerStatus> Caches::status() const { return state_->status(); }
+void Caches::Start(const std::stop_token& stop) const {
+  if (!detail::ForkedChild()) state_->Start(stop);
+}
+Result<void> Caches::WaitForSync(const std::stop_token& stop) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return state_->WaitForSync(stop);
+}
+void Caches::Shutdown() const {
+  if (!detail::ForkedChild()) state_->Shutdown();
+}
+std::vector<cache::InformerStatus> Caches::status() const {
+  if (detail::ForkedChild()) return {};
+  return state_->status();
+}
 const Connection& Caches::connection() const noexcept { return state_->connection(); }
 
 }  // namespace kgen

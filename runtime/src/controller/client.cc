@@ -42,7 +42,10 @@ Result<CacheCore*> ClientState::Synced(const Caches& caches, const TypeTable& ta
   if (CacheCore* const known = Find(table, kind)) return known;
   Result<AnyCache> cache = caches.Of(table, kind);
   if (!cache) return Fail(std::move(cache).error());
-  if (Result<void> synced = cache->WaitForSync(stop); !synced) return Fail(std::move(synced).error());
+  // A read that need not wait succeeds after a stop, too: what was begun may be finished.
+  if (!cache->HasSynced()) {
+    if (Result<void> synced = cache->WaitForSync(stop); !synced) return Fail(std::move(synced).error());
+  }
   return Keep(table, kind, cache->core());
 }
 
@@ -113,6 +116,7 @@ Client& Client::operator=(Client other) noexcept {
   std::swap(caches_, other.caches_);
   std::swap(state_, other.state_);
   std::swap(connection_, other.connection_);
+  std::swap(log_, other.log_);
   std::swap(field_manager_, other.field_manager_);
   std::swap(live_, other.live_);
   return *this;
@@ -137,6 +141,11 @@ Client Client::With(Shared<SendGuard> guard) const {
 Client Client::WithFieldManager(std::string_view name) const {
   Client with(*this);
   with.field_manager_ = name;
+  return with;
+}
+Client Client::With(Shared<controller::WriteLog> log) const {
+  Client with(*this);
+  with.log_ = std::move(log);
   return with;
 }
 RestMapper Client::mapper() const { return state_->mapper(); }

@@ -7,13 +7,40 @@
 #include <atomic>
 #include <stop_token>
 #include <utility>
+#include <vector>
 
 #include "controller/cache_core.h"
 #include "core/mutex.h"
 #include "kgen/client/rest_mapper.h"
 #include "kgen/controller/caches.h"
+#include "kgen/core/object_meta.h"
+#include "kgen/core/string.h"
 
 namespace kgen::controller {
+
+// The answers to the writes of one reconcile call.
+//
+// Thread safety: all members from any thread.
+class WriteLog final : public SharedObject {
+ public:
+  struct Entry {
+    String uid{};
+    String version{};
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  void Add(const meta::v1::ObjectMeta& answer) {
+    const MutexLock lock(mutex_);
+    entries_.push_back({answer.uid, answer.resourceVersion});
+  }
+  std::vector<Entry> Take() {
+    const MutexLock lock(mutex_);
+    return std::exchange(entries_, {});
+  }
+
+ private:
+  Mutex mutex_;
+  std::vector<Entry> entries_ KGEN_GUARDED_BY(mutex_);
+};
 
 // Thread safety: all members from any thread.
 class ClientState final : public SharedObject {

@@ -88,9 +88,15 @@ void Remember(const Caches& caches, const KindInfo& kind, const ObjectMeta& answ
        .write = {.version = *version, .uid = answer.uid, .deleted = deleted, .finalized = finalized}});
 }
 
-// Sends the request, and decodes the answer into `answer`.
+// Sends the request of a subresource, and decodes the answer into `answer`.
+Result<void> Receive(const Connection& connection, Result<ApiRequest> request, void* answer, const TypeTable& table) {
+  const std::string what = detail::WhatOf(request);
+  return detail::DecodeBody(detail::CallForBody(connection, std::move(request)), what, answer, table);
+}
+
+// Sends the request, and decodes the answer into `answer`. A log gets the answer.
 Result<void> Write(const Caches& caches, const Connection& connection, const KindInfo& kind, Result<ApiRequest> request,
-                   bool dry_run, const TypeTable& table, void* answer) {
+                   bool dry_run, const TypeTable& table, void* answer, controller::WriteLog* log) {
   const bool metadata = &table == &PartialObjectMetadata::kTable;
   if (request && metadata) request->accept = client::kAcceptMetadata;
   const std::string what = detail::WhatOf(request);
@@ -102,10 +108,10 @@ Result<void> Write(const Caches& caches, const Connection& connection, const Kin
     part.kind = kind.kind;
     part.unknown_fields = {};
   }
-  if (!dry_run) {
-    Remember(caches, kind, *reinterpret_cast<ObjectMeta*>(static_cast<char*>(answer) + table.metadata_offset), *body,
-             false);
-  }
+  if (dry_run) return {};
+  const auto& metadata_of = *reinterpret_cast<ObjectMeta*>(static_cast<char*>(answer) + table.metadata_offset);
+  Remember(caches, kind, metadata_of, *body, false);
+  if (log != nullptr) log->Add(metadata_of);
   return {};
 }
 
@@ -143,7 +149,7 @@ Result<void> Client::CreateAny(const void* object, const TypeTable& table, const
   Result<ApiRequest> request =
       RawResource(connection_, *target->kind, "")
           .Create(target->key().namespace_, EncodeAny(object, table), Managed(options, field_manager_));
-  return Write(caches_, connection_, *target->kind, std::move(request), options.dry_run, table, answer);
+  return Write(caches_, connection_, *target->kind, std::move(request), options.dry_run, table, answer, log_.get());
 }
 
 Result<void> Client::UpdateAny(const void* object, const TypeTable& table, std::string_view subresource,
@@ -154,7 +160,8 @@ Result<void> Client::UpdateAny(const void* object, const TypeTable& table, std::
   Result<ApiRequest> request =
       RawResource(connection_, *target->kind, key.namespace_)
           .Update(key.namespace_, key.name, subresource, EncodeAny(object, table), Managed(options, field_manager_));
-  return Write(caches_, connection_, *target->kind, std::move(request), options.dry_run, table, answer);
+  return Write(caches_, connection_, *target->kind, std::move(request), options.dry_run, table, answer,
+               target->metadata->resourceVersion.empty() ? nullptr : log_.get());
 }
 
 Result<void> Client::PatchAny(const void* object, const TypeTable& table, std::string_view subresource,
@@ -166,7 +173,55 @@ Result<void> Client::PatchAny(const void* object, const TypeTable& table, std::s
       RawResource(connection_, *target->kind, key.namespace_)
           .Patch(key.name, subresource, patch != nullptr ? *patch : ApplyPatch(EncodeAny(object, table)),
                  Managed(options, field_manager_));
-  return Write(caches_, connection_, *target->kind, std::move(request), options.dry_run, table, answer);
+  return Write(caches_, connection_, *target->kind, std::move(request), options.dry_run, table, answer,
+               patch != nullptr || target->metadata->resourceVersion.empty() ? nullptr : log_.get());
+}
+
+Result<void> Client::GetSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
+                                       const GetOptions& options, void* answer, const TypeTable& answer_table) const {
+  const Result<Target> target = TargetOf(state_->mapper(), "get", object, table);
+  if (!target) return Fail(target.error());
+  const ObjectKey key = target->key();
+  return Receive(connection_, RawResource(connection_, *target->kind, key.namespace_).Get(key.name, name, options),
+                 answer, answer_table);
+}
+
+Result<void> Client::CreateSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
+                                          AnyStruct body, const CreateOptions& options, void* answer,
+                                          const TypeTable& answer_table) const {
+  const Result<Target> target = TargetOf(state_->mapper(), "create", object, table);
+  if (!target) return Fail(target.error());
+  const ObjectKey key = target->key();
+  return Receive(connection_,
+                 RawResource(connection_, *target->kind, key.namespace_)
+                     .CreateSubresource(key.namespace_, key.name, name, EncodeAny(body.value, *body.table),
+                                        Managed(options, field_manager_)),
+                 answer, answer_table);
+}
+
+Result<void> Client::UpdateSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
+                                          AnyStruct body, const UpdateOptions& options, void* answer,
+                                          const TypeTable& answer_table) const {
+  const Result<Target> target = TargetOf(state_->mapper(), "update", object, table);
+  if (!target) return Fail(target.error());
+  const ObjectKey key = target->key();
+  return Receive(
+      connection_,
+      RawResource(connection_, *target->kind, key.namespace_)
+          .Update(key.namespace_, key.name, name, EncodeAny(body.value, *body.table), Managed(options, field_manager_)),
+      answer, answer_table);
+}
+
+Result<void> Client::PatchSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
+                                         const kgen::Patch& patch, const PatchOptions& options, void* answer,
+                                         const TypeTable& answer_table) const {
+  const Result<Target> target = TargetOf(state_->mapper(), "patch", object, table);
+  if (!target) return Fail(target.error());
+  const ObjectKey key = target->key();
+  return Receive(connection_,
+                 RawResource(connection_, *target->kind, key.namespace_)
+                     .Patch(key.name, name, patch, Managed(options, field_manager_)),
+                 answer, answer_table);
 }
 
 Result<void> Client::DeleteAny(const void* object, const TypeTable& table, const DeleteOptions& options) const {

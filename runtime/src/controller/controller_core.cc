@@ -2,11 +2,13 @@
 #include "controller/controller_core.h"
 
 #include <algorithm>
-#include <exception>
+#include <functional>
+#include <tuple>
 #include <utility>
 
 #include "client/errors.h"
 #include "client/text.h"
+#include "controller/thrown.h"
 #include "core/jitter.h"
 #include "core/notify_observer.h"
 #include "kgen/controller/metrics.h"
@@ -15,10 +17,31 @@ namespace kgen {
 namespace controller {
 namespace {
 
+// Counts the exceptions of the user's formula. The queue reports them.
+class CountedLimiter final : public RateLimiter {
+ public:
+  CountedLimiter(Shared<RateLimiter> limiter, Metrics::Counter panics) noexcept
+      : limiter_(std::move(limiter)), panics_(std::move(panics)) {}
+  Nanos When(int failures, TimePoint now) override {
+    try {
+      return limiter_->When(failures, now);
+    } catch (...) {
+      panics_.Add();
+      throw;
+    }
+  }
+
+ private:
+  const Shared<RateLimiter> limiter_;
+  Metrics::Counter panics_;
+};
+
 WorkQueueOptions QueueOptions(const detail::ControllerSpec& spec, const ControllerCore::Environment& environment) {
+  Shared<RateLimiter> limiter = environment.settings.rate_limiter;
+  if (limiter) limiter = MakeShared<CountedLimiter>(std::move(limiter), environment.metrics.function_panics);
   return {.name = spec.name,
           .executor = environment.executor,
-          .rate_limiter = environment.settings.rate_limiter,
+          .rate_limiter = std::move(limiter),
           .observer = environment.observer,
           .priorities = environment.settings.priorities};
 }
@@ -37,17 +60,6 @@ Cause CauseOf(const AnyEvent& event) noexcept {
 Cause CauseOr(Cause related, const AnyEvent& event) noexcept {
   const Cause own = CauseOf(event);
   return own == Cause::kInitial || own == Cause::kResync ? own : related;
-}
-
-// An exception counts as a pass: an event must not be lost to a fault of its predicate.
-template <typename F>
-bool Passes(const F& predicate, const AnyEvent& event, std::exception_ptr& thrown) {
-  try {
-    return predicate(event);
-  } catch (...) {
-    thrown = std::current_exception();
-    return true;
-  }
 }
 
 // The same error without the id if there is no memory for it.
@@ -87,6 +99,10 @@ Result<ControllerMetrics> ControllerMetrics::Make(Metrics& metrics, const std::s
   m.terminal_errors = counter("controller_runtime_terminal_reconcile_errors_total",
                               "Calls that failed in a way that another attempt cannot mend");
   m.panics = counter("controller_runtime_reconcile_panics_total", "Calls that threw an exception");
+  m.skipped =
+      counter("kgen_controller_own_writes_skipped_total", "Calls that were not made for the controller's own write");
+  m.function_panics = counter("kgen_controller_function_panics_total",
+                              "Exceptions of predicates, functions of Watches() and rate limiters");
   m.timeouts =
       counter("controller_runtime_reconcile_timeouts_total", "Calls that were still running at their deadline");
   m.workers = gauge("controller_runtime_max_concurrent_reconciles", "How many calls may run at once");
@@ -100,15 +116,20 @@ Result<ControllerMetrics> ControllerMetrics::Make(Metrics& metrics, const std::s
   return m;
 }
 
-// The stop token of one call of the function: requested with that of the controller, or at the deadline.
+// One call of the function, with its stop token: requested with that of the controller, or at the deadline.
 class ControllerCore::Call {
  public:
-  Call(const ControllerCore& core, const std::stop_token& stop) : forward_(stop, Forward{source_}) {
+  Call(ControllerCore& core, const ObjectKey& key, const std::stop_token& stop)
+      : core_(core), key_(key), started_(core.environment_.executor->clock()->Now()), forward_(stop, Forward{source_}) {
+    {
+      const MutexLock lock(core_.mutex_);
+      core_.calls_.push_back(this);
+    }
     const Nanos limit = core.environment_.settings.deadline;
     if (limit <= Nanos::zero()) return;
     const Shared<Executor>& executor = core.environment_.executor;
     const Shared<Clock> clock = executor->clock();
-    deadline_ = Later(clock->Now(), limit);
+    deadline_ = Later(started_, limit);
     // The timer only posts, because callbacks of the token are code of the user.
     timer_ = clock->At(deadline_, TimerKind::kProgress,
                        [executor, source = source_, strand = executor->MakeStrand("deadline of " + core.name_)] {
@@ -119,6 +140,15 @@ class ControllerCore::Call {
                        });
   }
 
+  ~Call() {
+    const MutexLock lock(core_.mutex_);
+    std::erase(core_.calls_, this);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  const ObjectKey& key() const noexcept { return key_; }
+  TimePoint started() const noexcept { return started_; }
   std::stop_token token() const { return source_->stop.get_token(); }
   TimePoint deadline() const noexcept { return deadline_; }
   bool expired() const noexcept { return source_->expired.load(); }
@@ -132,6 +162,9 @@ class ControllerCore::Call {
     Shared<Source> source;
     void operator()() const { source->stop.request_stop(); }
   };
+  ControllerCore& core_;
+  const ObjectKey& key_;
+  const TimePoint started_;
   const Shared<Source> source_ = MakeShared<Source>();
   TimePoint deadline_ = Waiter::kNoDeadline;
   Timer timer_;
@@ -166,26 +199,57 @@ void RequestState::Log(std::string_view message, bool warning) const {
 
 // -------------------------------------------------------------------------------------------------- events to keys
 
-void ControllerCore::Enqueue(const ObjectKey& key) {
+void ControllerCore::Enqueue(const ObjectKey& key, const RequestOptions& options) {
   if (queue_.ShuttingDown()) return;
   reasons_.Add(key, Cause::kRequested, reconciled_ != nullptr ? reconciled_->kind : std::string_view(), key);
-  queue_.Add(key);
+  queue_.Add(key, {.after = options.after, .priority = options.priority.value_or(kNormalPriority)});
 }
 
-void ControllerCore::Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event) {
-  reasons_.Add(key, cause, watch.cache.kind().kind, event.key);
+void ControllerCore::Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event,
+                         const RequestOptions& asked) {
+  const meta::v1::ObjectMeta* const now = event.now.metadata();
+  const bool state = environment_.settings.skip_own_writes && watch.spec.role != detail::WatchSpec::Role::kWatches &&
+                     event.type != AnyEvent::Type::kDeleted && event.reason == Reason::kWatch && now != nullptr;
+  if (state) {
+    const WriteLog::Entry entry{now->uid, now->resourceVersion};
+    reasons_.Add(key, cause, watch.cache.kind().kind, event.key, &entry);
+  } else {
+    reasons_.Add(key, cause, watch.cache.kind().kind, event.key);
+  }
   AddOptions options = detail::AddFor(event.reason);
   if (event.type == AnyEvent::Type::kDeleted) options = {};
+  options.after = asked.after;
+  options.priority = asked.priority.value_or(options.priority);
   queue_.Add(key, options);
 }
 
 // Runs in the handler of one informer; those of several may run at once.
 void ControllerCore::OnEvent(const Watch& watch, const AnyEvent& event) {
-  std::exception_ptr thrown;
-  const bool passes =
-      (!passes_ || Passes(*passes_, event, thrown)) && (!watch.spec.passes || Passes(watch.spec.passes, event, thrown));
-  if (passes) AddKeys(watch, event);
-  if (thrown) std::rethrow_exception(thrown);
+  if (passes_ && !Passes(*passes_, watch, event)) return;
+  if (watch.spec.passes && !Passes(watch.spec.passes, watch, event)) return;
+  AddKeys(watch, event);
+}
+
+// An exception counts as a pass: an event must not be lost to a fault of its predicate.
+template <typename F>
+bool ControllerCore::Passes(const F& predicate, const Watch& watch, const AnyEvent& event) {
+  try {
+    return predicate(event);
+  } catch (...) {
+    ReportThrown("a predicate", watch, event);
+    return true;
+  }
+}
+
+// Call it in a catch block.
+void ControllerCore::ReportThrown(std::string_view who, const Watch& watch, const AnyEvent& event) noexcept {
+  metrics_.function_panics.Add();
+  NotifyObserver(environment_.observer, [&](Observer& o) {
+    const Error error = ErrorOfThrown(who);
+    const std::string handler = "controller " + name_ + ", " + watch.cache.name();
+    const std::string what = error.ToString();
+    o.OnHandlerFailed({.informer = handler, .key = &event.key, .what = what});
+  });
 }
 
 void ControllerCore::AddKeys(const Watch& watch, const AnyEvent& event) {
@@ -214,20 +278,26 @@ void ControllerCore::AddOwners(const Watch& watch, const AnyEvent& event, Cause 
 
 void ControllerCore::AddMapped(const Watch& watch, const AnyEvent& event, Cause cause) {
   Requests requests;
-  std::exception_ptr thrown;
-  for (const AnyRef* object : {&event.before, &event.now}) {
-    if (!*object) continue;
+  const auto call = [&](const auto& function, const auto& argument) {
     try {
-      watch.spec.map(*object, requests);
-    } catch (...) {
-      thrown = std::current_exception();  // what it added before counts
+      function(argument, requests);
+    } catch (...) {  // what it added before counts
+      ReportThrown("the function of Watches()", watch, event);
     }
+  };
+  if (watch.spec.handle) call(watch.spec.handle, event);
+  for (const AnyRef* object : {&event.before, &event.now}) {
+    if (watch.spec.map && *object) call(watch.spec.map, *object);
   }
-  std::vector<ObjectKey> keys = requests.keys();
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  for (const ObjectKey& key : keys) Add(key, cause, watch, event);
-  if (thrown) std::rethrow_exception(thrown);
+  // The queue combines equal keys that ask for something else.
+  std::vector<Requests::Entry> entries = requests.entries();
+  const auto order = [](const Requests::Entry& entry) {
+    return std::tie(entry.key, entry.options.after, entry.options.priority);
+  };
+  const auto same = [&](const auto& a, const auto& b) { return order(a) == order(b); };
+  std::ranges::sort(entries, {}, order);
+  entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
+  for (const Requests::Entry& entry : entries) Add(entry.key, cause, watch, event, entry.options);
 }
 
 // ----------------------------------------------------------------------------------------------------- running
@@ -235,7 +305,7 @@ void ControllerCore::AddMapped(const Watch& watch, const AnyEvent& event, Cause 
 // The queue destroys the function, which may refer to the caller, before this returns or after the last call.
 Result<void> ControllerCore::Run(const std::stop_token& stop) {
   const Shared<ControllerCore> self(this);
-  const auto reconcile = [self, stop, function = std::exchange(reconcile_, {})](const ObjectKey& key) {
+  auto reconcile = [self, stop, function = std::exchange(reconcile_, {})](const ObjectKey& key) {
     return self->ReconcileOne(key, stop, function);
   };
   std::vector<CacheRegistration> registrations;
@@ -249,7 +319,7 @@ Result<void> ControllerCore::Run(const std::stop_token& stop) {
     if (stop.stop_requested()) return {};
     return ready;
   }
-  return queue_.Process(environment_.settings.workers, stop, reconcile);
+  return queue_.Process(environment_.settings.workers, stop, std::move(reconcile));
 }
 
 // Only then does the queue hold every object of the first lists, so that priorities mean something and the first call
@@ -265,14 +335,19 @@ Result<void> ControllerCore::WaitForInitialEvents(const std::vector<CacheRegistr
 
 Result<Requeue> ControllerCore::ReconcileOne(const ObjectKey& key, const std::stop_token& stop,
                                              const Function& function) {
-  const Call call(*this, stop);
-  const TimePoint started = environment_.executor->clock()->Now();
+  Reasons reasons = reasons_.Take(key);
+  const bool skips = environment_.settings.skip_own_writes;
+  if (skips) {
+    if (const std::optional<Requeue> skipped = SkipOwnWrites(key, reasons)) return *skipped;
+  }
+  const Shared<WriteLog> log = skips ? MakeShared<WriteLog>() : Shared<WriteLog>();
+  const Call call(*this, key, stop);
   RequestState state{.key = key,
                      .controller = name_,
                      .id = NextId(),
-                     .reasons = reasons_.Take(key),
+                     .reasons = std::move(reasons),
                      .failures = queue_.NumRequeues(key),
-                     .client = environment_.client.With(call.token()),
+                     .client = environment_.client.With(call.token()).With(log),
                      .stop = call.token(),
                      .deadline = call.deadline(),
                      .events = environment_.events,
@@ -283,8 +358,62 @@ Result<Requeue> ControllerCore::ReconcileOne(const ObjectKey& key, const std::st
   metrics_.active.Add(1);
   Result<Requeue> result = CallFunction(function, state);
   metrics_.active.Add(-1);
-  metrics_.time.Observe(environment_.executor->clock()->Now() - started);
+  metrics_.time.Observe(environment_.executor->clock()->Now() - call.started());
+  if (skips) NoteOwnWrites(key, log->Take(), result);
   return Conclude(state, std::move(result), call.expired(), stop.stop_requested());
+}
+
+// Whether this call would only be made for what the last one has written. Everything that is not known to be that leads
+// to a call.
+std::optional<Requeue> ControllerCore::SkipOwnWrites(const ObjectKey& key, const Reasons& reasons) {
+  const bool retried = reasons.fallback && reasons.fallback->cause != Cause::kRequeued;
+  if (reasons.other || reasons.states.empty() || retried) return std::nullopt;
+  Requeue result = Requeue::Done();
+  {
+    const MutexLock lock(mutex_);
+    const auto last = last_calls_.find(key);
+    if (last == last_calls_.end()) return std::nullopt;
+    std::vector<WriteLog::Entry>& writes = last->second.writes;
+    const auto own = [&](const WriteLog::Entry& state) { return std::ranges::find(writes, state) != writes.end(); };
+    if (!std::ranges::all_of(reasons.states, own)) return std::nullopt;
+    if (last->second.due) {
+      const Nanos left = *last->second.due - environment_.executor->clock()->Now();
+      if (left <= Nanos::zero()) return std::nullopt;
+      result = Requeue::After(left);
+    }
+    for (const WriteLog::Entry& state : reasons.states) std::erase(writes, state);
+    if (writes.empty()) last_calls_.erase(last);
+  }
+  metrics_.skipped.Add();
+  if (result.after > Nanos::zero()) {
+    reasons_.SetFallback(key, Cause::kRequeued, reconciled_ != nullptr ? reconciled_->kind : std::string_view());
+  }
+  return result;
+}
+
+void ControllerCore::NoteOwnWrites(const ObjectKey& key, std::vector<WriteLog::Entry> writes,
+                                   const Result<Requeue>& result) {
+  const MutexLock lock(mutex_);
+  if (!result || result->back_off || writes.empty()) {
+    last_calls_.erase(key);
+    return;
+  }
+  LastCall& last = last_calls_[key];
+  last = {.writes = std::move(writes)};
+  if (result->after > Nanos::zero()) last.due = Later(environment_.executor->clock()->Now(), result->after);
+}
+
+std::string ControllerCore::Doing() const {
+  constexpr std::size_t kMost = 5;
+  const TimePoint now = environment_.executor->clock()->Now();
+  const MutexLock lock(mutex_);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(calls_.size(), kMost); ++i) {
+    if (i > 0) text += ", ";
+    text += calls_[i]->key().str() + " for " + client::DurationText(now - calls_[i]->started());
+  }
+  if (calls_.size() > kMost) text += " and " + std::to_string(calls_.size() - kMost) + " more";
+  return text;
 }
 
 // Different numbers give different ids.
@@ -298,22 +427,38 @@ RequestId ControllerCore::NextId() noexcept {
   return id;
 }
 
+namespace {
+
+// Catches an error in the form of an exception, and nothing else.
+[[gnu::noinline]] Result<Requeue> CallCatchingErrors(const std::function<Result<Requeue>(Request&)>& function,
+                                                     Request& request) {
+  try {
+    return function(request);
+  } catch (const Exception&) {
+    return Fail(ErrorOfThrown({}));
+  }
+}
+
+// Every other exception ends the process. This is a function of its own, without a handler and not inlined, so that the
+// search for one ends here, before the stack is unwound.
+[[gnu::noinline]] Result<Requeue> CallOrTerminate(const std::function<Result<Requeue>(Request&)>& function,
+                                                  Request& request) noexcept {
+  return CallCatchingErrors(function, request);
+}
+
+}  // namespace
+
 // An exception becomes the error of this call.
 Result<Requeue> ControllerCore::CallFunction(const Function& function, RequestState& state) {
   Request request(state);
+  if (!environment_.settings.catch_exceptions) return CallOrTerminate(function, request);
   try {
     return function(request);
-  } catch (const Exception& thrown) {
-    return Fail(thrown.error());  // of Must(), or of Request::Get()
-  } catch (const std::bad_alloc&) {
-    metrics_.panics.Add();
-    return Fail(client::OutOfMemory());
-  } catch (const std::exception& thrown) {
-    metrics_.panics.Add();
-    return Fail(Code::kUserCode, std::string("the reconcile function threw: ") + thrown.what());
+  } catch (const Exception&) {  // an error in another form, not a fault of the function
+    return Fail(ErrorOfThrown({}));
   } catch (...) {
     metrics_.panics.Add();
-    return Fail(Code::kUserCode, "the reconcile function threw something that is not a std::exception");
+    return Fail(ErrorOfThrown("the reconcile function"));
   }
 }
 
@@ -382,6 +527,6 @@ Controller::Controller(const Controller&) noexcept = default;
 Controller& Controller::operator=(const Controller&) noexcept = default;
 Controller::~Controller() = default;
 const std::string& Controller::name() const noexcept { return core_->name(); }
-void Controller::Enqueue(const ObjectKey& key) const { core_->Enqueue(key); }
+void Controller::Enqueue(const ObjectKey& key, const RequestOptions& options) const { core_->Enqueue(key, options); }
 
 }  // namespace kgen

@@ -12,9 +12,11 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "controller/reasons.h"
+#include "core/mutex.h"
 #include "kgen/controller/caches.h"
 #include "kgen/controller/client.h"
 #include "kgen/controller/controller.h"
@@ -52,6 +54,7 @@ struct ControllerMetrics {
 
   Metrics::Counter succeeded, failed, requeued, requeued_after;  // controller_runtime_reconcile_total
   Metrics::Counter errors, terminal_errors, panics, timeouts;
+  Metrics::Counter function_panics, skipped;
   Metrics::Histogram time;
   Metrics::Gauge workers, active;
 };
@@ -60,8 +63,8 @@ struct ControllerMetrics {
 // Lifetime: shared by the manager, handles, and registrations while it runs.
 class ControllerCore final : public SharedObject {
  public:
-  // What a controller gets from its manager. With leader election, the client and the recorder of a controller that
-  // needs the leader write only while this process leads.
+  // What a controller gets from its manager. With leader election, the client of a controller that needs the leader
+  // writes only while this process leads.
   struct Environment {
     Shared<Executor> executor;
     Shared<Observer> observer;
@@ -84,12 +87,15 @@ class ControllerCore final : public SharedObject {
 
   const std::string& name() const noexcept { return name_; }
   bool needs_leader() const noexcept { return environment_.settings.needs_leader; }
-  void Enqueue(const ObjectKey& key);
+  void Enqueue(const ObjectKey& key, const RequestOptions& options);
 
   // Runs until `stop` is requested. Blocks, once.
   // Errors: kTimeout  the initial events were not handled within the sync timeout
   //         those of AnyCache and WorkQueue
   Result<void> Run(const std::stop_token& stop);
+
+  // The objects whose calls run: "default/a for 3s, default/b for 1s"; "" if there are none.
+  std::string Doing() const;
 
   // For metrics.
   const RateLimitingQueue& queue() const noexcept { return queue_; }
@@ -98,13 +104,24 @@ class ControllerCore final : public SharedObject {
   using Function = std::function<Result<Requeue>(Request&)>;
   class Call;
   void OnEvent(const Watch& watch, const AnyEvent& event);
+  template <typename F>
+  bool Passes(const F& predicate, const Watch& watch, const AnyEvent& event);
+  void ReportThrown(std::string_view who, const Watch& watch, const AnyEvent& event) noexcept;
   void AddKeys(const Watch& watch, const AnyEvent& event);
   void AddOwners(const Watch& watch, const AnyEvent& event, Cause cause);
   void AddMapped(const Watch& watch, const AnyEvent& event, Cause cause);
-  void Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event);
+  void Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event,
+           const RequestOptions& asked = {});
   Result<void> WaitForInitialEvents(const std::vector<CacheRegistration>& registrations, const std::stop_token& stop);
   Result<Requeue> ReconcileOne(const ObjectKey& key, const std::stop_token& stop, const Function& function);
   Result<Requeue> CallFunction(const Function& function, RequestState& state);
+  // What the last call for a key wrote, until it has come back.
+  struct LastCall {
+    std::vector<WriteLog::Entry> writes{};
+    std::optional<TimePoint> due{};  // of the next call, if the last one asked for it
+  };
+  std::optional<Requeue> SkipOwnWrites(const ObjectKey& key, const Reasons& reasons);
+  void NoteOwnWrites(const ObjectKey& key, std::vector<WriteLog::Entry> writes, const Result<Requeue>& result);
   RequestId NextId() noexcept;
   Result<Requeue> Conclude(const RequestState& state, Result<Requeue> result, bool timed_out, bool stopping);
 
@@ -118,6 +135,10 @@ class ControllerCore final : public SharedObject {
   const RateLimitingQueue queue_;
   ReasonLog reasons_;
   std::atomic<std::uint64_t> ids_;  // grows with each call
+  mutable Mutex mutex_;
+  std::vector<const Call*> calls_ KGEN_GUARDED_BY(mutex_);  // that run, oldest first
+  // Of keys whose last call wrote something: at most one for each object. Empty unless own writes are skipped.
+  std::unordered_map<ObjectKey, LastCall> last_calls_ KGEN_GUARDED_BY(mutex_);
 };
 
 }  // namespace kgen::controller

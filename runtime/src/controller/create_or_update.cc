@@ -166,15 +166,18 @@ bool MembersAreApplied(const Members& wanted, const Members& cached, const Membe
   });
 }
 
-// Whether an element has the keys of "k:{...}", or the value of "v:...".
-bool IsElement(std::string_view element, std::string_view path) {
+// Whether an element has the keys of "k:{...}", or the value of "v:...". With `owned`, the fields of this element that
+// the manager has applied, it may lack a key that is not among them: then it has been applied without, and the server
+// has filled in the default.
+bool IsElement(std::string_view element, std::string_view path, const Members* owned = nullptr) {
   if (path.starts_with("v:")) return SameJson(element, path.substr(2));
   if (!path.starts_with("k:")) return false;
   const auto keys = MembersOf(path.substr(2));
   const auto members = MembersOf(element);
   return keys && members && std::ranges::all_of(*keys, [&](const auto& key) {
            const std::string_view value = At(*members, key.first);
-           return !value.empty() && SameJson(value, key.second);
+           if (value.empty()) return owned != nullptr && !owned->contains("f:" + key.first);
+           return SameJson(value, key.second);
          });
 }
 
@@ -183,7 +186,10 @@ bool ElementsAreApplied(const Elements& wanted, const Elements& cached, const Me
   Members left = owned;
   auto next = cached.begin();
   for (const std::string_view element : wanted) {
-    const auto child = std::ranges::find_if(left, [&](const auto& each) { return IsElement(element, each.first); });
+    const auto child = std::ranges::find_if(left, [&](const auto& each) {
+      const auto fields = ChildrenOf(each.second);
+      return IsElement(element, each.first, fields ? &*fields : nullptr);
+    });
     if (child == left.end()) return false;
     const auto found = std::find_if(next, cached.end(), [&](auto each) { return IsElement(each, child->first); });
     if (found == cached.end()) return false;

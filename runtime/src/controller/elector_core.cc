@@ -21,6 +21,7 @@ namespace {
 using client::DurationText;
 
 constexpr double kJitterFactor = 1.2;
+constexpr Nanos kReportEvery = std::chrono::minutes(1);  // of a failure that goes on
 
 TimePoint LeaseTime(Clock& clock) noexcept {
   return Injected(Bug::kIgnoresSuspend) ? clock.Now() : clock.NowWithSuspend();
@@ -65,6 +66,11 @@ ElectorCore::Phase ElectorCore::phase() const {
   return phase_;
 }
 
+std::optional<Error> ElectorCore::failure() const {
+  const MutexLock lock(mutex_);
+  return failure_;
+}
+
 std::string ElectorCore::leader() const {
   const MutexLock lock(mutex_);
   return leader_;
@@ -99,6 +105,7 @@ Result<void> ElectorCore::Acquire(const std::stop_token& stop) {
     if (phase_ != Phase::kNew) {
       return Fail(Error(Code::kInvalidArgument, "this elector was used before; make a new one").With(doing));
     }
+    if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(doing));
     phase_ = Phase::kAcquiring;
   }
   Post(&ElectorCore::Try);
@@ -227,26 +234,26 @@ void ElectorCore::OnRead(Result<Lease> lease) {
   if (now != Phase::kAcquiring && now != Phase::kLeading) return;
   if (!lease) {
     if (lease.error().code() != Code::kNotFound) return Failed(lease.error());
-    if (now == Phase::kLeading) return Lose(Error(Code::kNotFound, "the lease was deleted"));
     lease_.reset();
+    if (now == Phase::kLeading) ReportFailure(Error(Code::kNotFound, "the lease was deleted; it is made again"));
     return Write();
   }
-  Observe(*std::move(lease));
+  const bool reported = Observe(*std::move(lease));
   const std::string holder(lease_->spec->holderIdentity.view());
   if (now == Phase::kLeading && !Mine()) {
     return Lose(Error(Code::kConflict, holder.empty() ? "somebody has cleared the holder of the lease"
                                                       : "the lease was taken by " + holder));
   }
   if (!holder.empty() && !Mine() && !Expired()) {
-    reported_.reset();
+    if (Recovered() && !reported) Report(false, nullptr);
     return Again();
   }
   if (now == Phase::kLeading) slow_paths_.fetch_add(1, std::memory_order_relaxed);
   Write();
 }
 
-// Notices a change of the spec, from which the duration of the Lease counts, and a new holder.
-void ElectorCore::Observe(Lease lease) {
+// Notices a change of the spec, from which the duration of the Lease counts, and a new holder, which it reports: true.
+bool ElectorCore::Observe(Lease lease) {
   const TimePoint now = LeaseTime(*clock_);
   const bool changed = lease_ && !(std::as_const(*lease_).spec == std::as_const(lease).spec);
   if (changed || (!lease_ && !Injected(Bug::kExpiresAtFirstSight))) observed_ = now;
@@ -259,6 +266,7 @@ void ElectorCore::Observe(Lease lease) {
     leader_ = holder;
   }
   if (another) Report(false, nullptr);
+  return another;
 }
 
 bool ElectorCore::Mine() const { return lease_ && lease_->spec->holderIdentity == options_.identity; }
@@ -312,7 +320,8 @@ void ElectorCore::OnWritten(Result<Lease> lease) {
     return Extend();
   }
   const Code code = lease.error().code();
-  if (leads && !slow_ && (code == Code::kConflict || code == Code::kNotFound)) {
+  const bool changed = code == Code::kConflict || code == Code::kNotFound || code == Code::kAlreadyExists;
+  if (leads && !slow_ && changed) {
     slow_ = true;
     return Read();
   }
@@ -337,8 +346,7 @@ void ElectorCore::Extend() {
     guard_->Extend(until_);
   }
   for (const Shared<Waiter>& each : waiters) each->Notify();
-  const bool recovered = std::exchange(reported_, {}).has_value();
-  failure_.reset();
+  const bool recovered = Recovered();
   if (gained || recovered) Report(true, nullptr);
   After(deadline_, until_ - now, &ElectorCore::OnDeadline);
   Again();
@@ -349,7 +357,7 @@ void ElectorCore::OnDeadline() {
   const TimePoint now = LeaseTime(*clock_);
   if (now < until_) return After(deadline_, until_ - now, &ElectorCore::OnDeadline);
   std::string why = "no renewal succeeded within " + DurationText(options_.renew_deadline);
-  if (failure_) why += "; the last failure: " + failure_->ToString();
+  if (const std::optional<Error> last = failure()) why += "; the last failure: " + last->ToString();
   Lose(Error(Code::kTimeout, why));
 }
 
@@ -372,13 +380,34 @@ void ElectorCore::Lose(Error why) {
   }
 }
 
-void ElectorCore::Failed(const Error& error) {
-  failure_ = error;
-  if (reported_ != error.code()) {
-    reported_ = error.code();
-    Report(phase() == Phase::kLeading, &error);
+void ElectorCore::Failed(Error error) {
+  if (error.code() == Code::kForbidden) {
+    error = error.With("missing rights (grant get, create and update on leases of coordination.k8s.io in namespace " +
+                       options_.namespace_ + ")");
   }
+  {
+    const MutexLock lock(mutex_);
+    failure_ = error;
+  }
+  ReportFailure(error);
   Again();
+}
+
+// At once if it is another one than before, and then every minute.
+void ElectorCore::ReportFailure(const Error& error) {
+  const TimePoint now = clock_->Now();
+  if (reported_ == error.code() && now - reported_at_ < kReportEvery) return;
+  reported_ = error.code();
+  reported_at_ = now;
+  Report(phase() == Phase::kLeading, &error);
+}
+
+// An attempt has succeeded. Returns whether failures before it have been reported.
+bool ElectorCore::Recovered() {
+  const bool reported = std::exchange(reported_, {}).has_value();
+  const MutexLock lock(mutex_);
+  failure_.reset();
+  return reported;
 }
 
 // A leader tries again when the retry period has passed since this attempt was begun, a candidate later than that, at a
@@ -395,7 +424,8 @@ void ElectorCore::Again() {
 
 void ElectorCore::Report(bool leading, const Error* error) const noexcept {
   NotifyObserver(observer_, [&](Observer& o) {
-    const std::string holder = leader();
+    std::string holder = leader();
+    if (!leading && holder == options_.identity) holder.clear();  // the lease still says so, but it does not count
     o.OnLeadershipChanged(
         {.lease = name_, .identity = options_.identity, .leader = holder, .leading = leading, .error = error});
   });

@@ -61,6 +61,7 @@ class ElectorCore final : public SharedObject {
 
   const Shared<LeaseGuard>& guard() const noexcept { return guard_; }
   std::string leader() const;
+  std::optional<Error> failure() const;
   const std::string& identity() const noexcept { return options_.identity; }
   const std::string& lease() const noexcept { return name_; }
   std::uint64_t slow_paths() const noexcept { return slow_paths_.load(std::memory_order_relaxed); }
@@ -75,11 +76,13 @@ class ElectorCore final : public SharedObject {
   void OnRead(Result<Lease> lease);
   void Write();
   void OnWritten(Result<Lease> lease);
-  void Observe(Lease lease);
+  bool Observe(Lease lease);
   void Extend();
   void OnDeadline();
   void Lose(Error why);
-  void Failed(const Error& error);
+  void Failed(Error error);
+  void ReportFailure(const Error& error);
+  bool Recovered();
   void Again();
   void CancelTimers() noexcept;
 
@@ -131,14 +134,15 @@ class ElectorCore final : public SharedObject {
   bool may_hold_ = false;  // a write was sent
   Timer next_{};
   Timer deadline_{};
-  std::optional<Error> failure_{};  // the last one since the last success
   std::optional<Code> reported_{};  // of the failures in a row
+  TimePoint reported_at_{};         // of Now()
   Jitter jitter_;
 
   mutable Mutex mutex_;
   Phase phase_ KGEN_GUARDED_BY(mutex_) = Phase::kNew;
   std::optional<Error> lost_ KGEN_GUARDED_BY(mutex_);
   std::string leader_ KGEN_GUARDED_BY(mutex_);
+  std::optional<Error> failure_ KGEN_GUARDED_BY(mutex_);  // the last one since the last success
   std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);
   Shared<Waiter> releaser_ KGEN_GUARDED_BY(mutex_);  // null: Release() was not called, or has returned
   bool release_begun_ KGEN_GUARDED_BY(mutex_) = false;

@@ -5,6 +5,7 @@
 
 #include "client/event_loop.h"
 #include "controller/endpoint_server.h"
+#include "core/fork.h"
 
 namespace kgen {
 
@@ -22,7 +23,7 @@ class Endpoint::Handle final : public SharedObject {
 
 namespace {
 
-controller::SharedCall::Function FunctionOf(Endpoint::Check check) {
+EndpointRoutes::Function FunctionOf(Endpoint::Check check) {
   if (!check) return {};
   return [check = std::move(check)](std::stop_token stop) -> Result<std::string> {
     if (auto passed = check(std::move(stop)); !passed) return Fail(std::move(passed).error());
@@ -35,7 +36,8 @@ controller::SharedCall::Function FunctionOf(Endpoint::Check check) {
 Endpoint::Endpoint(Shared<Handle> handle) noexcept : handle_(std::move(handle)) {}
 
 Result<Endpoint> Endpoint::Listen(EndpointOptions options) {
-  auto server = EndpointServer::Listen(options, net::EventLoop::Process());
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  auto server = EndpointServer::Listen(options, net::EventLoop::ForEndpoints());
   if (!server) return Fail(std::move(server).error());
   return Endpoint(MakeShared<Handle>(*std::move(server)));
 }
@@ -49,15 +51,23 @@ Result<void> Endpoint::AddReadyCheck(std::string_view name, Check check) {
 }
 
 Result<void> Endpoint::AddDebugSection(std::string_view name, Section section) {
-  controller::SharedCall::Function function;
+  EndpointRoutes::Function function;
   if (section) function = [section = std::move(section)](const std::stop_token&) { return section(); };
   return handle_->server->Add(EndpointRoutes::Kind::kDebug, name, std::move(function));
 }
 
-Result<void> Endpoint::Start() { return handle_->server->Start(); }
+Result<void> Endpoint::Start() {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return handle_->server->Start();
+}
 
-Result<void> Endpoint::Stop(Nanos limit) { return handle_->server->Stop(limit); }
+Result<void> Endpoint::Stop(Nanos limit) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return handle_->server->Stop(limit);
+}
 
 const std::string& Endpoint::address() const noexcept { return handle_->server->address(); }
+
+const std::string& Endpoint::health_address() const noexcept { return handle_->server->health_address(); }
 
 }  // namespace kgen

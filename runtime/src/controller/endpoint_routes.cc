@@ -2,7 +2,9 @@
 #include "controller/endpoint_routes.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -13,6 +15,7 @@
 namespace kgen::controller {
 namespace {
 
+constexpr std::size_t kLargeBytes = 64 * 1024;
 constexpr std::string_view kRoots[] = {"/healthz", "/readyz", "/debug"};  // by kind
 
 std::string_view RootOf(EndpointRoutes::Kind kind) { return kRoots[static_cast<std::size_t>(kind)]; }
@@ -24,18 +27,34 @@ bool IsName(std::string_view name) {
   });
 }
 
-// The pairs of a query. Values are not decoded, because names need no encoding.
-std::vector<std::pair<std::string_view, std::string_view>> PairsOf(std::string_view query) {
-  std::vector<std::pair<std::string_view, std::string_view>> pairs;
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view pair = query.substr(0, end);
-    query.remove_prefix(std::min(end + 1, query.size()));
-    const std::size_t equal = std::min(pair.find('='), pair.size());
-    pairs.emplace_back(pair.substr(0, equal), pair.substr(std::min(equal + 1, pair.size())));
+// The query of a request for checks. Values are not decoded, because names need no encoding.
+struct Exclusions {
+  explicit Exclusions(std::string_view query) {
+    while (!query.empty()) {
+      const std::size_t end = std::min(query.find('&'), query.size());
+      const std::string_view pair = query.substr(0, end);
+      query.remove_prefix(std::min(end + 1, query.size()));
+      const std::size_t equal = std::min(pair.find('='), pair.size());
+      const std::string_view key = pair.substr(0, equal), value = pair.substr(std::min(equal + 1, pair.size()));
+      verbose = verbose || key == "verbose";
+      if (key == "exclude" && !Has(value)) names.push_back(value);
+    }
   }
-  return pairs;
-}
+
+  bool Has(std::string_view name) const { return std::ranges::find(names, name) != names.end(); }
+  // Those that are not in `known`: "\"a\",\"b\"".
+  std::string Without(const std::vector<std::string_view>& known) const {
+    std::string list;
+    for (const std::string_view name : names) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      list.append(list.empty() ? "\"" : ",\"").append(name).append("\"");
+    }
+    return list;
+  }
+
+  bool verbose = false;
+  std::vector<std::string_view> names{};  // without repetitions
+};
 
 }  // namespace
 
@@ -58,26 +77,47 @@ struct EndpointRoutes::Target {
   std::string verb, path, query;
 };
 
+// A text that counts as long as it exists, if it is large.
+class EndpointRoutes::Answer final : public net::SharedText {
+ public:
+  Answer(std::string of, Shared<Large> count) : SharedText(Shrunk(std::move(of))) {
+    if (text.size() <= kLargeBytes) return;
+    large_ = std::move(count);
+    ++large_->count;
+  }
+  ~Answer() override {
+    if (large_) --large_->count;
+  }
+
+ private:
+  static std::string Shrunk(std::string of) {
+    of.shrink_to_fit();
+    return of;
+  }
+
+  Shared<Large> large_;
+};
+
 // Collects the results of several calls, in their order.
 class EndpointRoutes::Gathering final : public SharedObject {
  public:
   using Done = std::move_only_function<void(const Results&)>;
 
-  static void Start(const Calls& calls, Done done) {
-    if (calls.empty()) return done({});
+  // `calls` is not empty.
+  static void Start(const Sections& calls, Done done) {
     const auto gathering = MakeShared<Gathering>(calls.size(), std::move(done));
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      calls[i]->Call([gathering, i](Result<std::string> result) { gathering->Set(i, std::move(result)); });
+      calls[i]->Call([gathering, i](const Result<SharedCall::Text>& result) { gathering->Set(i, result); });
     }
   }
 
   Gathering(std::size_t size, Done done) : done_(std::move(done)), left_(size), results_(size) {}
 
  private:
-  void Set(std::size_t i, Result<std::string> result) {
+  void Set(std::size_t i, const Result<SharedCall::Text>& result) {
     {
       const MutexLock lock(mutex_);
-      results_[i] = std::move(result);
+      results_[i] = result;
       if (--left_ > 0) return;
     }
     Finish();
@@ -94,38 +134,64 @@ class EndpointRoutes::Gathering final : public SharedObject {
 EndpointRoutes::EndpointRoutes(const EndpointOptions& options, Shared<Executor> executor, Shared<Activity> activity,
                                Shared<net::EventLoop> loop)
     : executor_(std::move(executor)),
+      reports_(executor_->MakeStrand("reports of the endpoint")),
       observer_(options.observer ? options.observer : MakeShared<ThrottledObserver>(Shared<Observer>(), executor_)),
       activity_(std::move(activity)),
       loop_(std::move(loop)) {
   if (options.authorize) access_ = MakeShared<AccessReview>(*options.authorize);
   if (options.metrics) {
-    metrics_ = MakeShared<SharedCall>(
-        "/metrics", [metrics = *options.metrics](const std::stop_token&) { return metrics.Text(); }, executor_,
-        activity_);
+    const auto text = [metrics = *options.metrics, large = large_](const std::stop_token&) -> Result<SharedCall::Text> {
+      Result<std::string> made = metrics.Text();
+      if (!made) return Fail(std::move(made).error());
+      return SharedCall::Text(MakeShared<Answer>(*std::move(made), large));
+    };
+    metrics_ = MakeShared<SharedCall>("/metrics", text, executor_, activity_);
   }
 }
 
-Result<void> EndpointRoutes::Add(Kind kind, std::string_view name, SharedCall::Function function) {
+Result<void> EndpointRoutes::Add(Kind kind, std::string_view name, Function function) {
   const std::string path = std::string(RootOf(kind)) + "/" + std::string(name);
   if (!IsName(name)) {
     return Fail(Code::kInvalidArgument,
                 "endpoint " + path + ": a name has one or more letters, digits, '.', '_' and '-'");
   }
   if (!function) return Fail(Code::kInvalidArgument, "endpoint " + path + ": the function is empty");
-  for (const auto& call : Of(kind)) {
-    if (call->name() == path) return Fail(Code::kInvalidArgument, "endpoint " + path + ": the name is taken");
+  const auto taken = [&path](const auto& calls) {
+    return std::ranges::any_of(calls, [&path](const auto& call) { return call->name() == path; });
+  };
+  if (kind == Kind::kDebug ? taken(sections_) : taken(Of(kind))) {
+    return Fail(Code::kInvalidArgument, "endpoint " + path + ": the name is taken");
   }
-  Of(kind).push_back(MakeShared<SharedCall>(path, std::move(function), executor_, activity_));
+  auto call = [function = std::move(function)](std::stop_token stop) -> Result<SharedCall::Text> {
+    Result<std::string> text = function(std::move(stop));
+    if (!text) return Fail(std::move(text).error());
+    return SharedCall::Text(MakeShared<net::SharedText>(*std::move(text)));
+  };
+  if (kind == Kind::kDebug) {
+    sections_.push_back(MakeShared<SharedCall>(path, std::move(call), executor_, activity_));
+  } else {
+    Of(kind).push_back(MakeShared<HealthCheck>(path, std::move(call), executor_, activity_));
+  }
   return {};
 }
 
-void EndpointRoutes::Handle(net::ServerRequest request, const Shared<net::ResponseWriter>& writer) {
-  Target target(request);
-  const bool debug = target.Below("/debug") == "" && !Of(Kind::kDebug).empty();
-  const bool restricted = debug || (metrics_ && target.path == "/metrics");
-  if (!restricted && !target.Below("/healthz") && !target.Below("/readyz")) {
-    return Respond(writer, 404, "404 page not found\n");
+void EndpointRoutes::Start() {
+  for (const Checks& checks : checks_) {
+    for (const auto& check : checks) check->Start();
   }
+}
+
+bool EndpointRoutes::IsPage(const net::ServerRequest& request) noexcept {
+  const std::string_view path = std::string_view(request.path).substr(0, request.path.find('?'));
+  return path == "/metrics" || path == "/debug" || path == "/debug/";
+}
+
+void EndpointRoutes::Handle(net::ServerRequest request, Pages pages, const Shared<net::ResponseWriter>& writer) {
+  Target target(request);
+  const bool restricted =
+      IsPage(request) && pages != Pages::kHealth && !(target.path == "/metrics" ? !metrics_ : sections_.empty());
+  const bool health = pages != Pages::kOthers && (target.Below("/healthz") || target.Below("/readyz"));
+  if (!restricted && !health) return Respond(writer, 404, "404 page not found\n");
   if (request.method != "GET" && request.method != "HEAD") {
     return Respond(writer, 405, "405 method not allowed\n", {{"allow", "GET, HEAD"}});
   }
@@ -135,6 +201,7 @@ void EndpointRoutes::Handle(net::ServerRequest request, const Shared<net::Respon
     if (verdict.status == 200) return self->Serve(target, writer);
     std::vector<HttpHeader> more;
     if (verdict.status == 401) more.push_back({"www-authenticate", "Bearer"});
+    if (verdict.status == 429) more.push_back({"retry-after", "1"});
     self->Respond(writer, verdict.status, verdict.message + "\n", std::move(more));
   };
   access_->Review(request.Header("authorization"), target.verb, target.path, std::move(decided));
@@ -148,92 +215,116 @@ void EndpointRoutes::Serve(const Target& target, const Shared<net::ResponseWrite
   target.path == "/metrics" ? ServeMetrics(target, writer) : ServeDebug(writer);
 }
 
-void EndpointRoutes::ServeAll(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer) {
-  bool verbose = false;
-  std::vector<std::string> unknown;
-  Calls calls = Of(kind), excluded;
-  const bool ping = calls.empty();
-  bool no_ping = false;
-  for (const auto& [key, value] : PairsOf(target.query)) {
-    verbose = verbose || key == "verbose";
-    if (key != "exclude") continue;
-    const std::string path = std::string(RootOf(kind)) + "/" + std::string(value);
-    const auto found = std::ranges::find(calls, path, [](const auto& call) { return call->name(); });
-    if (found != calls.end()) {
-      excluded.push_back(*found);
-      calls.erase(found);
-    } else if (ping && value == "ping") {
-      no_ping = true;
-    } else if (std::ranges::find(excluded, path, [](const auto& call) { return call->name(); }) == excluded.end()) {
-      unknown.push_back("\"" + std::string(value) + "\"");
-    }
+// What a probe gets for one check. The kubelet, too, takes a container for alive and not ready until it knows better.
+struct EndpointRoutes::Verdict {
+  Verdict(EndpointRoutes& routes, Kind kind, HealthCheck& check) : answer(check.Ask()) {
+    passes = answer.known ? !answer.error : kind == Kind::kHealth;
+    if (answer.error && answer.news) routes.Report(check.name(), *answer.error);
+    if (answer.recovery) routes.ReportRecovery(check.name(), *answer.recovery);
   }
-  auto finish = [self = Shared<EndpointRoutes>(this), kind, calls, writer, verbose, ping, no_ping,
-                 unknown = std::move(unknown)](const Results& results) {
-    const std::string name(RootOf(kind).substr(1));
-    std::string body;
-    bool failed = false;
-    if (ping) body = no_ping ? "[+]ping excluded: ok\n" : "[+]ping ok\n";
-    for (const auto& call : self->Of(kind)) {
-      const std::string check = call->name().substr(RootOf(kind).size() + 1);
-      const auto found = std::ranges::find(calls, call);
-      if (found == calls.end()) {
-        body += "[+]" + check + " excluded: ok\n";
-        continue;
-      }
-      const auto& result = results[static_cast<std::size_t>(found - calls.begin())];
-      body += result ? "[+]" + check + " ok\n" : "[-]" + check + " failed: reason withheld\n";
-      if (!result) self->Report(call->name(), result.error());
-      failed = failed || !result;
+  std::int64_t seconds() const { return std::chrono::floor<std::chrono::seconds>(answer.age).count(); }
+  std::string Line(std::string_view name) const {
+    std::string line = (passes ? "[+]" : "[-]") + std::string(name);
+    if (!answer.known) return line + (passes ? " ok: it has not run yet\n" : " failed: it has not run yet\n");
+    line += passes ? " ok" : " failed: reason withheld";
+    if (seconds() > 0) line += " (" + std::to_string(seconds()) + "s ago)";
+    return line + "\n";
+  }
+
+  HealthCheck::Answer answer;
+  bool passes = false;
+};
+
+void EndpointRoutes::ServeAll(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer) {
+  const Exclusions exclusions(target.query);
+  const bool verbose = exclusions.verbose;
+  std::vector<std::string_view> names = {};
+  std::string body;
+  bool failed = false;
+  std::int64_t age = 0;
+  if (Of(kind).empty()) {
+    names.emplace_back("ping");
+    body = exclusions.Has("ping") ? "[+]ping excluded: ok\n" : "[+]ping ok\n";
+  }
+  for (const auto& check : Of(kind)) {
+    const std::string_view name = std::string_view(check->name()).substr(RootOf(kind).size() + 1);
+    names.push_back(name);
+    if (exclusions.Has(name)) {
+      body.append("[+]").append(name).append(" excluded: ok\n");
+      continue;
     }
-    std::string list;
-    for (const std::string& each : unknown) list += (list.empty() ? "" : ",") + each;
-    if (!list.empty()) body += "warn: some health checks cannot be excluded: no matches for " + list + "\n";
-    if (!failed && !verbose) return self->Respond(writer, 200, "ok");
-    self->Respond(writer, failed ? 500 : 200, body + name + " check " + (failed ? "failed\n" : "passed\n"));
-  };
-  Gathering::Start(calls, std::move(finish));
+    const Verdict verdict(*this, kind, *check);
+    body += verdict.Line(name);
+    failed = failed || !verdict.passes;
+    age = std::max(age, verdict.seconds());
+  }
+  if (const std::string list = exclusions.Without(names); !list.empty()) {
+    body += "warn: some health checks cannot be excluded: no matches for " + list + "\n";
+  }
+  const std::vector<HttpHeader> more = {{"age", std::to_string(age)}};
+  if (!failed && !verbose) return Respond(writer, 200, "ok", more);
+  body.append(RootOf(kind).substr(1)).append(" check ").append(failed ? "failed\n" : "passed\n");
+  Respond(writer, failed ? 500 : 200, std::move(body), more);
 }
 
 void EndpointRoutes::ServeOne(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer) {
-  const Calls& calls = Of(kind);
-  if (calls.empty() && target.Below(RootOf(kind)) == "ping") return Respond(writer, 200, "ok");
-  const auto found = std::ranges::find(calls, target.path, [](const auto& call) { return call->name(); });
-  if (found == calls.end()) return Respond(writer, 404, "404 page not found\n");
-  (*found)->Call([self = Shared<EndpointRoutes>(this), path = target.path, writer](const Result<std::string>& result) {
-    if (result) return self->Respond(writer, 200, "ok");
-    self->Report(path, result.error());
-    self->Respond(writer, 500, "internal server error: reason withheld\n");
-  });
+  const Checks& checks = Of(kind);
+  if (checks.empty() && target.Below(RootOf(kind)) == "ping") return Respond(writer, 200, "ok");
+  const auto found = std::ranges::find(checks, target.path, [](const auto& check) { return check->name(); });
+  if (found == checks.end()) return Respond(writer, 404, "404 page not found\n");
+  const Verdict verdict(*this, kind, **found);
+  Respond(writer, verdict.passes ? 200 : 500, verdict.passes ? "ok" : "internal server error: reason withheld\n",
+          {{"age", std::to_string(verdict.seconds())}});
 }
 
 void EndpointRoutes::ServeMetrics(const Target& target, const Shared<net::ResponseWriter>& writer) {
-  metrics_->Call([self = Shared<EndpointRoutes>(this), path = target.path, writer](Result<std::string> text) {
-    if (text) {
-      return self->Respond(writer, 200, *std::move(text),
-                           {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}});
+  metrics_->Call(
+      [self = Shared<EndpointRoutes>(this), path = target.path, writer](const Result<SharedCall::Text>& text) {
+        if (text) {
+          return self->Respond(writer, 200, *text, {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}});
+        }
+        self->Report(path, text.error());
+        self->Respond(writer, 500, "internal server error: reason withheld\n");
+      });
+}
+
+// Who asks while the page is made gets that page.
+void EndpointRoutes::ServeDebug(const Shared<net::ResponseWriter>& writer) {
+  {
+    const MutexLock lock(mutex_);
+    debug_waits_.push_back(writer);
+    if (debug_waits_.size() > 1) return;
+  }
+  Gathering::Start(sections_, [self = Shared<EndpointRoutes>(this)](const Results& results) {
+    const SharedCall::Text page = self->DebugPage(results);
+    Writers writers;
+    {
+      const MutexLock lock(self->mutex_);
+      writers.swap(self->debug_waits_);
     }
-    self->Report(path, text.error());
-    self->Respond(writer, 500, "internal server error: reason withheld\n");
+    for (const auto& each : writers) self->Respond(each, 200, page, {});
   });
 }
 
-void EndpointRoutes::ServeDebug(const Shared<net::ResponseWriter>& writer) {
-  Gathering::Start(Of(Kind::kDebug), [self = Shared<EndpointRoutes>(this), writer](const Results& results) {
-    std::string body;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const auto& call = self->Of(Kind::kDebug)[i];
-      if (!results[i]) self->Report(call->name(), results[i].error());
-      body += (body.empty() ? "# " : "\n# ") + call->name().substr(RootOf(Kind::kDebug).size() + 1) + "\n";
-      body += results[i] ? *results[i] : "failed: reason withheld";
-      if (!body.ends_with('\n')) body += '\n';
-    }
-    self->Respond(writer, 200, std::move(body));
-  });
+SharedCall::Text EndpointRoutes::DebugPage(const Results& results) {
+  std::string body;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& section = sections_[i];
+    if (!results[i]) Report(section->name(), results[i].error());
+    body += (body.empty() ? "# " : "\n# ") + section->name().substr(RootOf(Kind::kDebug).size() + 1) + "\n";
+    body += results[i] ? (*results[i])->text : "failed: reason withheld";
+    if (!body.ends_with('\n')) body += '\n';
+  }
+  return MakeShared<Answer>(std::move(body), large_);
+}
+
+void EndpointRoutes::Respond(const Shared<net::ResponseWriter>& writer, int status, std::string body,
+                             std::vector<HttpHeader> more) const {
+  Respond(writer, status, SharedCall::Text(MakeShared<net::SharedText>(std::move(body))), std::move(more));
 }
 
 // Posted, so that the whole response is there when the session looks at it, and its length is known.
-void EndpointRoutes::Respond(const Shared<net::ResponseWriter>& writer, int status, std::string body,
+void EndpointRoutes::Respond(const Shared<net::ResponseWriter>& writer, int status, SharedCall::Text body,
                              std::vector<HttpHeader> more) const {
   if (more.empty() || more.front().name != "content-type") {
     more.insert(more.begin(), {"content-type", "text/plain; charset=utf-8"});
@@ -242,31 +333,41 @@ void EndpointRoutes::Respond(const Shared<net::ResponseWriter>& writer, int stat
   more.push_back({"cache-control", "no-store"});
   loop_->Post([writer, status, body = std::move(body), more = std::move(more)]() mutable {
     writer->Head(status, std::move(more));
-    writer->Write(std::move(body));
-    writer->End();
+    writer->EndWith(std::move(body));
   });
 }
 
 void EndpointRoutes::Stop() {
   if (metrics_) metrics_->Stop();
-  for (const Calls& calls : calls_) {
-    for (const auto& call : calls) call->Stop();
+  for (const auto& section : sections_) section->Stop();
+  for (const Checks& checks : checks_) {
+    for (const auto& check : checks) check->Stop();
   }
 }
 
 std::string EndpointRoutes::Running() {
-  Calls all;
-  if (metrics_) all.push_back(metrics_);
-  for (const Calls& calls : calls_) all.insert(all.end(), calls.begin(), calls.end());
   std::string names;
-  for (const auto& call : all) {
+  const auto add = [&names](const auto& call) {
     if (call->running()) names += (names.empty() ? "" : ", ") + call->name();
-  }
+  };
+  if (metrics_) add(metrics_);
+  for (const Checks& checks : checks_) std::ranges::for_each(checks, add);
+  std::ranges::for_each(sections_, add);
   return names;
 }
 
 void EndpointRoutes::Report(const std::string& path, const Error& error) {
-  NotifyObserver(observer_, [&](Observer& o) { o.OnCheckFailed({.check = path, .error = &error}); });
+  executor_->BlockingOn(reports_, [observer = observer_, path, error] {
+    NotifyObserver(observer, [&](Observer& o) { o.OnCheckFailed({.check = path, .error = &error}); });
+  });
+}
+
+void EndpointRoutes::ReportRecovery(const std::string& path, const HealthCheck::Answer::Recovery& recovery) {
+  executor_->BlockingOn(reports_, [observer = observer_, path, recovery] {
+    NotifyObserver(observer, [&](Observer& o) {
+      o.OnRecovered({.source = "check", .key = path, .failures = recovery.failures, .after = recovery.after});
+    });
+  });
 }
 
 }  // namespace kgen::controller

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/event_core.h"
+#include "core/fork.h"
 
 namespace kgen {
 
@@ -26,12 +27,13 @@ EventRecorder::EventRecorder(const Connection& connection, EventRecorderOptions 
 
 void EventRecorder::Record(const detail::EventObject& regarding, const detail::EventObject* related,
                            const EventDetails& details) const {
-  handle_->core->Add(regarding, related, details);
+  if (!detail::ForkedChild()) handle_->core->Add(regarding, related, details);
 }
 
 EventCounts EventRecorder::counts() const { return handle_->core->counts(); }
 
 Result<void> EventRecorder::Stop(Nanos limit) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   // Held, because the handle may be destroyed meanwhile.
   const Shared<controller::EventCore> core = handle_->core;
   return core->Stop(limit);

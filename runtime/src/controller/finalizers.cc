@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "controller/thrown.h"
+
 namespace kgen::detail {
 
 bool HasFinalizer(const meta::v1::ObjectMeta& object, std::string_view name) noexcept {
@@ -30,5 +32,7 @@ Error JoinFinalizerErrors(const std::vector<std::pair<std::string, Error>>& erro
   const bool terminal = std::ranges::all_of(errors, [](const auto& each) { return each.second.terminal(); });
   return terminal ? joined.AsTerminal() : joined;
 }
+
+Error FinalizerThrew() noexcept { return controller::ErrorOfThrown("its function"); }
 
 }  // namespace kgen::detail

@@ -10,6 +10,7 @@
 
 #include "client/text.h"
 #include "controller/elector_core.h"
+#include "core/fork.h"
 
 namespace kgen {
 namespace controller {
@@ -79,6 +80,7 @@ class LeaderElector::Handle : public SharedObject {
 LeaderElector::LeaderElector(Shared<Handle> handle) noexcept : handle_(std::move(handle)) {}
 
 Result<LeaderElector> LeaderElector::New(const Connection& connection, LeaderElectionOptions options) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   Result<LeaderElectionOptions> complete =
       controller::ElectorCore::Complete(std::move(options), client::Surroundings::OfProcess());
   if (!complete) return Fail(std::move(complete).error());
@@ -94,24 +96,36 @@ Result<LeaderElector> LeaderElector::New(const Connection& connection, LeaderEle
 // returns.
 
 Result<void> LeaderElector::Acquire(std::stop_token stop) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const Shared<controller::ElectorCore> core = handle_->core;
   return core->Acquire(stop);
 }
 
 Result<void> LeaderElector::WaitUntilLost(std::stop_token stop) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const Shared<controller::ElectorCore> core = handle_->core;
   return core->WaitUntilLost(stop);
 }
 
-void LeaderElector::Abandon() const { handle_->core->Stop(); }
+void LeaderElector::Abandon() const {
+  if (!detail::ForkedChild()) handle_->core->Stop();
+}
 Result<void> LeaderElector::Release(Nanos limit) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const Shared<controller::ElectorCore> core = handle_->core;
   return core->Release(limit);
 }
 
 Shared<SendGuard> LeaderElector::guard() const { return handle_->core->guard(); }
-bool LeaderElector::IsLeader() const noexcept { return handle_->core->guard()->Leads(); }
-std::string LeaderElector::leader() const { return handle_->core->leader(); }
+bool LeaderElector::IsLeader() const noexcept { return !detail::ForkedChild() && handle_->core->guard()->Leads(); }
+std::string LeaderElector::leader() const {
+  if (detail::ForkedChild()) return {};
+  return handle_->core->leader();
+}
+std::optional<Error> LeaderElector::failure() const {
+  if (detail::ForkedChild()) return detail::ForkedError();
+  return handle_->core->failure();
+}
 const std::string& LeaderElector::identity() const noexcept { return handle_->core->identity(); }
 const std::string& LeaderElector::lease() const noexcept { return handle_->core->lease(); }
 std::uint64_t LeaderElector::slow_paths() const noexcept { return handle_->core->slow_paths(); }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/manager_core.h"
+#include "core/fork.h"
 #include "kgen/client/connection.h"
 
 namespace kgen {
@@ -25,6 +26,7 @@ Result<Manager> Manager::New(const rest::Config& config, ManagerOptions options)
 }
 
 Result<Manager> Manager::New(const kgen::Connection& connection, ManagerOptions options) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   auto core = controller::ManagerCore::Make(connection, std::move(options));
   if (!core) return Fail(std::move(core).error());
   return Manager(*std::move(core));
@@ -32,14 +34,19 @@ Result<Manager> Manager::New(const kgen::Connection& connection, ManagerOptions 
 
 Result<void> Manager::Add(std::string name, std::function<Result<void>(std::stop_token)> run,
                           RunnableOptions options) const {
-  return core_->Add(std::move(name), std::move(run), options.needs_leader);
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  using Group = controller::ManagerCore::Group;
+  const Group group = options.before_caches  ? Group::kBeforeCaches
+                      : options.needs_leader ? Group::kLeader
+                                             : Group::kAnyReplica;
+  return core_->Add(std::move(name), std::move(run), group);
 }
 
 const Client& Manager::client() const noexcept { return core_->client(); }
 const Caches& Manager::caches() const noexcept { return core_->caches(); }
 const Connection& Manager::connection() const noexcept { return core_->connection(); }
 const Metrics& Manager::metrics() const noexcept { return core_->metrics(); }
-EventRecorder Manager::events(std::string_view controller) const { return core_->EventsOf(controller, true); }
+EventRecorder Manager::events(std::string_view controller) const { return core_->EventsOf(controller); }
 
 Result<void> Manager::AddHealthCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const {
   return core_->endpoint().AddHealthCheck(std::move(name), std::move(check));
@@ -48,8 +55,12 @@ Result<void> Manager::AddReadyCheck(std::string name, std::function<Result<void>
   return core_->endpoint().AddReadyCheck(std::move(name), std::move(check));
 }
 const std::string& Manager::endpoint_address() const noexcept { return core_->endpoint().address(); }
+const std::string& Manager::endpoint_health_address() const noexcept { return core_->endpoint().health_address(); }
 
 bool Manager::IsLeader() const noexcept { return core_->IsLeader(); }
-Result<void> Manager::Run(std::stop_token stop) const { return core_->Run(std::move(stop)); }
+Result<void> Manager::Run(std::stop_token stop) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return core_->Run(std::move(stop));
+}
 
 }  // namespace kgen

@@ -2,12 +2,13 @@
 #include "controller/manager_core.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "client/errors.h"
 #include "client/kind_registry.h"
 #include "client/text.h"
+#include "controller/thrown.h"
+#include "core/thread_pool.h"
 #include "kgen/client/rest_mapper.h"
 #include "kgen/controller/queue_metrics.h"
 
@@ -38,6 +39,46 @@ Result<void> Join(Result<void> first, const Result<void>& second) {
   return Fail(first.error().code(), first.error().ToString() + "; then: " + second.error().ToString());
 }
 
+// Why the lease cannot be acquired or renewed; without samples while nothing is wrong.
+MetricFamily FailureOf(const LeaderElector& elector, const std::string& name) {
+  MetricFamily family{.name = "kgen_leader_election_failing",
+                      .help = "1 while acquiring or renewing the lease fails, by the reason of the last failure"};
+  if (const std::optional<Error> failure = elector.failure()) {
+    const std::string reason(ToString(failure->code()));
+    family.samples.push_back({.labels = {{"name", name}, {"reason", reason}}, .value = 1});
+  }
+  return family;
+}
+
+// For /debug.
+std::string Describe(const LeaderElector& elector) {
+  const std::string holder = elector.leader();
+  std::string text = elector.lease();
+  if (elector.IsLeader()) {
+    text += " is held by this process, \"" + elector.identity() + "\"";
+  } else {
+    text += holder.empty() ? " has no known holder" : " was last seen held by \"" + holder + "\"";
+    text += "; this process, \"" + elector.identity() + "\", does not lead";
+  }
+  if (const std::optional<Error> failure = elector.failure())
+    text += "; the last attempt failed: " + failure->ToString();
+  return text + "\n";
+}
+
+constexpr int kMoreThreads = 1;  // for event handlers, without which no work gets into the queues
+
+// Calls of controllers that hold `threads` threads at a time must leave some to event handlers.
+Result<void> CheckThreads(const Executor& executor, int threads) {
+  const std::optional<int> limit = detail::BlockingLimitOf(executor);
+  if (!limit || threads + kMoreThreads <= *limit) return {};
+  return Fail(Code::kInvalidArgument,
+              "too many workers: controllers of this manager could hold " + std::to_string(threads) +
+                  " threads (one for each, and one for each of its workers) and event handlers need " +
+                  std::to_string(kMoreThreads) + ", but the executor has " + std::to_string(*limit) +
+                  " for blocking work; use fewer workers, or raise ExecutorOptions::max_threads by " +
+                  std::to_string(threads + kMoreThreads - *limit));
+}
+
 Result<void> CheckDefaults(const ControllerDefaults& defaults) {
   if (defaults.workers < 1) return Fail(Code::kInvalidArgument, "controllers need at least one worker each");
   for (const auto& [kind, workers] : defaults.workers_of) {
@@ -50,6 +91,9 @@ Result<void> CheckDefaults(const ControllerDefaults& defaults) {
 
 Result<Shared<ManagerCore>> ManagerCore::Make(const Connection& connection, ManagerOptions options) {
   if (Result<void> fine = CheckDefaults(options.controllers); !fine) return Fail(fine.error().With("new manager"));
+  if (Result<void> enough = CheckThreads(connection.executor(), 1 + options.controllers.workers); !enough) {
+    return Fail(enough.error().With("new manager"));
+  }
   std::optional<LeaderElector> elector;
   const LeaderElectionOptions& election = options.leader_election;
   if (election.name.empty() && !(election.namespace_.empty() && election.identity.empty())) {
@@ -62,7 +106,6 @@ Result<Shared<ManagerCore>> ManagerCore::Make(const Connection& connection, Mana
     elector.emplace(*std::move(made));
   }
   if (!options.endpoint.metrics) options.endpoint.metrics.emplace();
-  if (!options.endpoint.executor) options.endpoint.executor = connection.shared_executor();
   if (!options.endpoint.observer) options.endpoint.observer = Shared<Observer>(&connection.observer());
   Result<Endpoint> endpoint = Endpoint::Listen(options.endpoint);
   if (!endpoint) return Fail(endpoint.error().With("new manager"));
@@ -85,6 +128,7 @@ ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, s
       plain_(caches_, name_),
       guarded_(GuardedClient(plain_, elector_)) {
   metrics_.AddRequestsOf(connection_);
+  metrics_.AddProcess();
   if (!elector_) return;
   metrics_.AddCollector([elector = *elector_, name = options_.leader_election.name] {
     return std::vector<MetricFamily>{
@@ -94,7 +138,8 @@ ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, s
         {.name = "leader_election_slowpath_total",
          .help = "Renewals that had to read the lease first",
          .type = MetricType::kCounter,
-         .samples = {{.labels = {{"name", name}}, .value = static_cast<double>(elector.slow_paths())}}}};
+         .samples = {{.labels = {{"name", name}}, .value = static_cast<double>(elector.slow_paths())}}},
+        FailureOf(elector, name)};
   });
 }
 
@@ -106,7 +151,7 @@ Result<void> ManagerCore::Check(const detail::ControllerSpec& spec) const {
   if (spec.watches.empty()) return Fail(Code::kInvalidArgument, "it watches nothing; use Control<T>() or Watches()");
   if (!spec.reconcile) return Fail(Code::kInvalidArgument, "the function of Reconcile() is empty");
   for (const detail::WatchSpec& watch : spec.watches) {
-    if (watch.role == detail::WatchSpec::Role::kWatches && !watch.map) {
+    if (watch.role == detail::WatchSpec::Role::kWatches && !watch.map && !watch.handle) {
       return Fail(Code::kInvalidArgument,
                   "the function of Watches() for " + std::string(watch.table->name) + " is empty");
     }
@@ -132,6 +177,8 @@ ControllerDefaults ManagerCore::SettingsOf(const detail::ControllerSpec& spec, c
   settings.priorities = spec.priorities.value_or(settings.priorities);
   settings.deadline = spec.deadline.value_or(settings.deadline);
   settings.needs_leader = spec.needs_leader.value_or(settings.needs_leader);
+  settings.skip_own_writes = spec.skip_own_writes.value_or(settings.skip_own_writes);
+  settings.catch_exceptions = spec.catch_exceptions.value_or(settings.catch_exceptions);
   return settings;
 }
 
@@ -143,6 +190,13 @@ Result<void> ManagerCore::TakeName(const std::string& name) {
   }
   names_.push_back(name);
   return {};
+}
+
+Result<void> ManagerCore::TakeThreads(int threads) {
+  const MutexLock lock(mutex_);
+  Result<void> enough = CheckThreads(*executor_, threads_ + threads);
+  if (enough) threads_ += threads;
+  return enough;
 }
 
 // May ask the server, for dynamic kinds.
@@ -165,22 +219,28 @@ Result<Shared<ControllerCore>> ManagerCore::AddController(detail::ControllerSpec
   const std::string doing = "controller " + spec.name;
   if (Result<void> fine = Check(spec); !fine) return Fail(fine.error().With(doing));
   if (Result<void> taken = TakeName(spec.name); !taken) return Fail(taken.error().With(doing));
+  int threads = 0;
   const auto make = [&]() -> Result<Shared<ControllerCore>> {
     auto watches = Resolve(std::move(spec.watches));
     if (!watches) return Fail(watches.error());
     ControllerDefaults settings = SettingsOf(spec, ControllerCore::KindOf(*watches));
+    if (Result<void> enough = TakeThreads(1 + settings.workers); !enough) return Fail(enough.error());
+    threads = 1 + settings.workers;
     auto metrics = ControllerMetrics::Make(metrics_, spec.name, settings.workers);
     if (!metrics) return Fail(metrics.error());
     ControllerCore::Environment environment{.executor = executor_,
                                             .observer = observer_,
                                             .client = settings.needs_leader ? guarded_ : plain_,
-                                            .events = EventsOf(spec.name, settings.needs_leader),
+                                            .events = EventsOf(spec.name),
                                             .metrics = *metrics,
                                             .sync_timeout = options_.caches.sync_timeout,
                                             .settings = std::move(settings)};
     auto core = MakeShared<ControllerCore>(std::move(spec), *std::move(watches), std::move(environment));
     const auto run = [core](const std::stop_token& stop) { return core->Run(stop); };
-    if (Result<void> added = Add("controller " + core->name(), run, core->needs_leader()); !added)
+    const auto doing = [core] { return core->Doing(); };
+    if (Result<void> added =
+            Add("controller " + core->name(), run, core->needs_leader() ? Group::kLeader : Group::kAnyReplica, doing);
+        !added)
       return Fail(added.error());
     static_cast<void>(core->queue().metrics());  // measures all durations, not only those after the first scrape
     // It must not keep the controller alive.
@@ -195,36 +255,35 @@ Result<Shared<ControllerCore>> ManagerCore::AddController(detail::ControllerSpec
     return made;
   }
   std::erase(names_, name);
+  threads_ -= threads;
   return Fail(made.error().With(doing));
 }
 
-EventRecorder ManagerCore::EventsOf(std::string_view controller, bool needs_leader) {
+// Not guarded by the lease: an Event tells what happened while this process led, and is written after that, too.
+EventRecorder ManagerCore::EventsOf(std::string_view controller) {
   const MutexLock lock(mutex_);
   for (const Recorder& each : recorders_) {
-    if (each.controller == controller && each.needs_leader == needs_leader) return each.recorder;
+    if (each.controller == controller) return each.recorder;
   }
-  const bool guarded = needs_leader && elector_.has_value();
-  const Connection connection = guarded ? connection_.With(elector_->guard()) : connection_;
-  recorders_.push_back(
-      {std::string(controller), needs_leader, EventRecorder(connection, {.controller = std::string(controller)})});
+  recorders_.push_back({std::string(controller), EventRecorder(connection_, {.controller = std::string(controller)})});
   return recorders_.back().recorder;
 }
 
-Result<void> ManagerCore::Add(std::string name, Run1 run, bool needs_leader) {
+Result<void> ManagerCore::Add(std::string name, Run1 run, Group group, std::function<std::string()> doing) {
   if (!run) return Fail(Code::kInvalidArgument, "add " + name + ": the function is empty");
   const MutexLock lock(mutex_);
   if (phase_ >= Phase::kStopping) return Fail(Code::kStopped, "add " + name + ": the manager has stopped");
-  runnables_.push_back({.name = std::move(name), .run = std::move(run), .needs_leader = needs_leader});
-  if (started_[needs_leader ? 1 : 0]) Launch(runnables_.size() - 1);
+  runnables_.push_back({.name = std::move(name), .run = std::move(run), .doing = std::move(doing), .group = group});
+  if (started_[static_cast<std::size_t>(group)]) Launch(runnables_.size() - 1);
   return {};
 }
 
-void ManagerCore::StartGroup(bool needs_leader) {
+void ManagerCore::StartGroup(Group group) {
   const MutexLock lock(mutex_);
   if (phase_ != Phase::kRunning) return;
-  started_[needs_leader ? 1 : 0] = true;
+  started_[static_cast<std::size_t>(group)] = true;
   for (std::size_t i = 0; i < runnables_.size(); ++i) {
-    if (runnables_[i].needs_leader == needs_leader) Launch(i);
+    if (runnables_[i].group == group) Launch(i);
   }
 }
 
@@ -238,10 +297,8 @@ void ManagerCore::Launch(std::size_t index) {
     Result<void> result;
     try {
       result = run(std::move(stop));
-    } catch (const std::exception& thrown) {
-      result = Fail(Code::kUserCode, std::string("it threw: ") + thrown.what());
     } catch (...) {
-      result = Fail(Code::kUserCode, "it threw something that is not a std::exception");
+      result = Fail(ErrorOfThrown("it"));
     }
     run = {};  // before Run() returns, since it may refer to the caller of that
     self->OnEnd(index, std::move(result));
@@ -293,17 +350,18 @@ Result<void> ManagerCore::Run(const std::stop_token& stop) {
 Result<void> ManagerCore::Work() {
   const std::stop_token end = end_.get_token();
   if (Result<void> started = endpoint_.Start(); !started) return started;
+  StartGroup(Group::kBeforeCaches);
   caches_.Start({});  // they end in Finish(), after their users
   if (Result<void> synced = caches_.WaitForSync(end); !synced) return end.stop_requested() ? Result<void>() : synced;
   if (end.stop_requested()) return {};
-  StartGroup(false);
+  StartGroup(Group::kAnyReplica);
   if (elector_) {
     if (Result<void> acquired = elector_->Acquire(end); !acquired) {
       return end.stop_requested() ? Result<void>() : acquired;
     }
   }
   leading_.store(true);
-  StartGroup(true);
+  StartGroup(Group::kLeader);
   if (elector_) {
     Result<void> held = elector_->WaitUntilLost(end);
     if (!held) lost_.store(true);
@@ -321,6 +379,7 @@ std::string ManagerCore::Running() const {
     if (!each.running) continue;
     if (!names.empty()) names += ", ";
     names += each.name;
+    if (const std::string doing = each.doing ? each.doing() : ""; !doing.empty()) names += " (" + doing + ")";
   }
   return names;
 }
@@ -388,8 +447,7 @@ Result<void> ManagerCore::Finish(Result<void> outcome) {
   return {};
 }
 
-// The Events of a leader can only be written while it leads. All recorders together have one limit; they report what
-// they drop.
+// All recorders together have one limit; they report what they drop.
 void ManagerCore::StopRecorders() {
   std::vector<Recorder> recorders;
   {
@@ -418,10 +476,7 @@ Result<void> ManagerCore::AddPages() {
     return {};
   };
   if (Result<void> added = endpoint_.AddReadyCheck("caches", synced); !added) return added;
-  const auto lease = [elector = elector_]() -> std::string {
-    if (!elector) return "no election\n";
-    return elector->lease() + " is held by \"" + elector->leader() + "\"; this is \"" + elector->identity() + "\"\n";
-  };
+  const auto lease = [elector = elector_] { return elector ? Describe(*elector) : std::string("no election\n"); };
   if (Result<void> added = endpoint_.AddDebugSection("leader", lease); !added) return added;
   return endpoint_.AddDebugSection("caches", [caches] {
     std::string text;

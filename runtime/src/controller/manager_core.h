@@ -5,6 +5,8 @@
 #define KGEN_SRC_CONTROLLER_MANAGER_CORE_H_
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -25,13 +27,16 @@ namespace kgen::controller {
 class ManagerCore final : public SharedObject {
  public:
   using Run1 = std::function<Result<void>(std::stop_token)>;
+  // What starts together, in this order.
+  enum class Group : std::uint8_t { kBeforeCaches, kAnyReplica, kLeader };
 
   static Result<Shared<ManagerCore>> Make(const Connection& connection, ManagerOptions options);
   ManagerCore(const Connection& connection, ManagerOptions options, std::optional<LeaderElector> elector,
               Endpoint endpoint);
 
   Result<Shared<ControllerCore>> AddController(detail::ControllerSpec spec);
-  Result<void> Add(std::string name, Run1 run, bool needs_leader);
+  // `doing`, which may be null, says what it is doing just now, for the message that it does not end.
+  Result<void> Add(std::string name, Run1 run, Group group, std::function<std::string()> doing = {});
   Result<void> Run(const std::stop_token& stop);
 
   const Client& client() const noexcept { return guarded_; }
@@ -39,7 +44,7 @@ class ManagerCore final : public SharedObject {
   const Connection& connection() const noexcept { return connection_; }
   const Metrics& metrics() const noexcept { return metrics_; }
   Endpoint& endpoint() noexcept { return endpoint_; }
-  EventRecorder EventsOf(std::string_view controller, bool needs_leader);
+  EventRecorder EventsOf(std::string_view controller);
   bool IsLeader() const noexcept { return leading_.load() && (!elector_ || elector_->IsLeader()); }
 
  private:
@@ -47,14 +52,14 @@ class ManagerCore final : public SharedObject {
   struct Runnable {
     std::string name;
     Run1 run;
-    bool needs_leader = true;
+    std::function<std::string()> doing;
+    Group group = Group::kLeader;
     bool started = false;
     bool running = false;
   };
   enum class Phase { kNew, kRunning, kStopping, kEnded };
   struct Recorder {
     std::string controller;
-    bool needs_leader;
     EventRecorder recorder;
   };
 
@@ -62,12 +67,13 @@ class ManagerCore final : public SharedObject {
   Result<void> Check(const detail::ControllerSpec& spec) const;
   ControllerDefaults SettingsOf(const detail::ControllerSpec& spec, const KindInfo* kind) const;
   Result<void> TakeName(const std::string& name);
+  Result<void> TakeThreads(int threads);
 
   Result<void> AddPages();
 
   // The steps of Run(), in order.
   Result<void> Work();
-  void StartGroup(bool needs_leader);
+  void StartGroup(Group group);
   void Launch(std::size_t index) KGEN_REQUIRES(mutex_);
   void OnEnd(std::size_t index, Result<void> result);
   Result<void> Finish(Result<void> outcome);
@@ -93,9 +99,10 @@ class ManagerCore final : public SharedObject {
 
   mutable Mutex mutex_;
   Phase phase_ KGEN_GUARDED_BY(mutex_) = Phase::kNew;
-  bool started_[2] KGEN_GUARDED_BY(mutex_) = {false, false};  // the groups, by needs_leader
+  bool started_[3] KGEN_GUARDED_BY(mutex_) = {};  // the groups
   std::vector<Runnable> runnables_ KGEN_GUARDED_BY(mutex_);
   std::vector<std::string> names_ KGEN_GUARDED_BY(mutex_);  // of controllers
+  int threads_ KGEN_GUARDED_BY(mutex_) = 0;                 // that controllers may hold at a time
   std::vector<Shared<ControllerCore>> controllers_ KGEN_GUARDED_BY(mutex_);
   std::vector<Recorder> recorders_ KGEN_GUARDED_BY(mutex_);
   std::optional<Error> first_error_ KGEN_GUARDED_BY(mutex_);

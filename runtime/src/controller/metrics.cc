@@ -15,6 +15,7 @@
 #include "client/connection_core.h"
 #include "client/request_counts.h"
 #include "controller/metric_names.h"
+#include "controller/process_metrics.h"
 #include "core/mutex.h"
 
 namespace kgen {
@@ -82,6 +83,12 @@ class Metrics::State final : public SharedObject {
     auto shared = std::make_shared<const Collector>(std::move(collector));
     const MutexLock lock(mutex_);
     collectors_.push_back(std::move(shared));
+  }
+
+  void AddProcess() {
+    const MutexLock lock(mutex_);
+    if (std::exchange(has_process_, true)) return;
+    collectors_.push_back(std::make_shared<const Collector>(controller::ProcessFamilies));
   }
 
   void AddRequests(Shared<client::RequestCounts> requests) {
@@ -156,6 +163,7 @@ class Metrics::State final : public SharedObject {
   Mutex mutex_;
   std::map<std::string, Family, std::less<>> families_ KGEN_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const Collector>> collectors_ KGEN_GUARDED_BY(mutex_);
+  bool has_process_ KGEN_GUARDED_BY(mutex_) = false;
   std::vector<Shared<client::RequestCounts>> requests_ KGEN_GUARDED_BY(mutex_);
 };
 
@@ -185,6 +193,8 @@ Result<Metrics::Histogram> Metrics::AddHistogram(std::string_view name, std::str
 }
 
 void Metrics::AddCollector(Collector collector) { state_->AddCollector(std::move(collector)); }
+
+void Metrics::AddProcess() { state_->AddProcess(); }
 
 void Metrics::AddRequestsOf(const Connection& connection) {
   state_->AddRequests(client::ConnectionCore::Of(connection)->requests);

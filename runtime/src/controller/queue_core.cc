@@ -8,6 +8,9 @@
 #include <limits>
 #include <utility>
 
+#include "client/errors.h"
+#include "controller/thrown.h"
+#include "core/notify_observer.h"
 #include "core/throttled_observer.h"
 
 namespace kgen::controller {
@@ -36,11 +39,24 @@ QueueCore::QueueCore(const detail::KeyType& type, WorkQueueOptions options)
                                     : DefaultControllerRateLimiter()),
       observer_(OrWarnings(std::move(options.observer), executor_)),
       priorities_(options.priorities),
-      items_(type) {}
+      items_(type) {
+  client::OutOfMemory();  // makes the error, for when there is no memory
+}
 
 Nanos QueueCore::Limit(std::uint32_t failures, const AddOptions& options, TimePoint now) const noexcept {
   constexpr std::uint32_t kMost = std::numeric_limits<int>::max();
-  const Nanos delay = limiter_->When(static_cast<int>(std::min(failures, kMost)), now);
+  const int count = static_cast<int>(std::min(failures, kMost));
+  Nanos delay{};
+  try {
+    delay = limiter_->When(count, now);
+  } catch (...) {
+    delay = fallback_->When(count, now);
+    NotifyObserver(observer_, [&](Observer& o) {
+      const std::string handler = "rate limiter of work queue " + name_;
+      const std::string what = ErrorOfThrown("it").ToString();
+      o.OnHandlerFailed({.informer = handler, .what = what});
+    });
+  }
   return options.after > Nanos::zero() ? std::min(delay, options.after) : delay;
 }
 
@@ -128,7 +144,7 @@ void QueueCore::MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept
 
 void QueueCore::WakeGetterOrWorker(Wakes& wakes) noexcept {
   if (!getters_.empty()) {
-    wakes.waiters.push_back(std::move(getters_.front()));
+    getters_.front()->Notify();
     getters_.erase(getters_.begin());
   } else {
     ++running_;
@@ -165,6 +181,10 @@ Result<void> QueueCore::Get(const std::stop_token& stop, const Receiver& receive
   Shared<Waiter> waiter;
   try {
     for (;;) {
+      if (stop.stop_requested()) {  // before what is ready, so that a loop ends while others keep adding
+        if (waiter) PassOn(waiter);
+        return Fail(Code::kCancelled, doing + ": a stop was requested");
+      }
       const TimePoint now = NowIfMeasured();
       {
         const MutexLock lock(mutex_);
@@ -224,7 +244,7 @@ void QueueCore::Finish(QueueItem* item, TimePoint now, Wakes& wakes) noexcept {
   } else {
     EraseIfUnused(item);
   }
-  if (Finished()) WakeAll(wakes);
+  if (Finished()) WakeAll();
 }
 
 void QueueCore::EraseIfUnused(QueueItem* item) noexcept {
@@ -255,19 +275,22 @@ std::size_t QueueCore::size() {
 // ----------------------------------------------------------------------------------------------------------- time
 
 void QueueCore::Arm() noexcept {
-  if (delayed_.empty() || delayed_.first()->time == TimePoint::max()) {
-    timer_.Cancel();
-    return;
-  }
-  const TimePoint due = delayed_.first()->time;
-  const TimerKind kind = delayed_.has_progress() ? TimerKind::kProgress : TimerKind::kHousekeeping;
+  const bool starts = start_again_ != TimePoint::max();
+  const TimePoint due = delayed_.empty() ? start_again_ : std::min(delayed_.first()->time, start_again_);
+  if (due == TimePoint::max()) return Disarm();
+  const TimerKind kind = delayed_.has_progress() || starts ? TimerKind::kProgress : TimerKind::kHousekeeping;
   // A timer that fires too early arms the next one.
-  if (timer_ && armed_for_ <= due && armed_as_ == kind) return;
-  timer_ = clock_->At(due, kind, [self = Shared<QueueCore>(this)] {
-    self->executor_->Post(self->strand_, [self] { self->Promote(); });
-  });
+  if (armed_ && armed_for_ <= due && armed_as_ == kind) return;
+  timer_->Set(due, kind,
+              [self = Shared<QueueCore>(this)] { self->promote_->Post([self = self] { self->Promote(); }); });
+  armed_ = true;
   armed_for_ = due;
   armed_as_ = kind;
+}
+
+void QueueCore::Disarm() noexcept {
+  timer_->Cancel();
+  armed_ = false;
 }
 
 void QueueCore::Promote() noexcept {
@@ -283,13 +306,14 @@ void QueueCore::Promote() noexcept {
       delayed_.Remove(item);
       MakeReady(item, now, wakes);
     }
+    if (start_again_ <= now) WakeWorkers(wakes);
     if (!more) {
-      timer_.Cancel();
+      Disarm();
       Arm();
     }
   }
   Act(wakes);
-  if (more) executor_->Post(strand_, [self = Shared<QueueCore>(this)] { self->Promote(); });
+  if (more) promote_->Post([self = Shared<QueueCore>(this)] { self->Promote(); });
 }
 
 WorkQueueMetrics QueueCore::metrics() {

@@ -27,11 +27,11 @@
 namespace kgen::controller {
 
 // Thread safety: all members from any thread. The limiter, the reconcile function, the observer and the executor are
-// called without the lock, and so is a key's hash. Timers of the clock are set and cancelled under the lock, and a
-// key's
-// ==, copy and destructor are called under it.
+// called without the lock, and so is a key's hash. The queue's timer is set and cancelled, and waiters are notified,
+// under the lock, and a key's ==, copy and destructor are called under it.
 // Errors: functions that change the state of an item are noexcept (queue_items.h says why). Add() gets the memory that
-// they may need before it calls them, except for timers and tasks.
+// they may need before it calls them, and the timer and its post were reserved when the queue was made. If there is no
+// memory for the task of a worker, the timer tries again.
 // Lifetime: shared by handles, timers, workers and blocked calls.
 class QueueCore final : public SharedObject {
  public:
@@ -64,7 +64,6 @@ class QueueCore final : public SharedObject {
   };
   // The work to do after the lock is released.
   struct Wakes {
-    std::vector<Shared<Waiter>> waiters;
     std::size_t workers = 0;
     const Processing* processing = nullptr;  // for the workers to start
     Shared<Processing> ended{};              // here only to be destroyed without the lock
@@ -91,12 +90,17 @@ class QueueCore final : public SharedObject {
   void Finish(QueueItem* item, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   void EraseIfUnused(QueueItem* item) noexcept KGEN_REQUIRES(mutex_);
   void Arm() noexcept KGEN_REQUIRES(mutex_);
+  void Disarm() noexcept KGEN_REQUIRES(mutex_);
   void Promote() noexcept;
   Nanos Limit(std::uint32_t failures, const AddOptions& options, TimePoint now) const noexcept;
   void Act(const Wakes& wakes) noexcept {
-    if (wakes.workers > 0 || !wakes.waiters.empty()) Wake(wakes);
+    if (wakes.workers > 0) StartTasks(wakes);
   }
-  void Wake(const Wakes& wakes) noexcept;
+  void StartTasks(const Wakes& wakes) noexcept;
+  // Requests workers for the ready items.
+  void WakeWorkers(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
+
+  std::string TextOf(QueueItem* item) const;
 
   Result<void> StartWorkers(int workers, const Shared<Processing>& processing);
   Result<void> RunUntilFinished(const Shared<Waiter>& waiter, const std::stop_token& stop, bool drain);
@@ -108,12 +112,13 @@ class QueueCore final : public SharedObject {
   // the user's runs in between, and a clock takes longer to read than an item to finish.
   TimePoint Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept;
   TimePoint OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept;
+  void ReportRecovery(QueueItem* item) noexcept;
   void BackOff(QueueItem* item, std::int32_t priority, const Error* error) noexcept;
 
   void BeginDrain();
   Result<void> WaitUntilFinished(const std::stop_token& stop);
   bool Finished() const noexcept KGEN_REQUIRES(mutex_);
-  void WakeAll(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
+  void WakeAll() noexcept KGEN_REQUIRES(mutex_);
   TimePoint Now() const noexcept { return clock_->Now(); }
   // For durations in the metrics. Reading the clock takes about as long as the rest of an operation, so nothing does
   // until somebody asks for the metrics.
@@ -127,6 +132,7 @@ class QueueCore final : public SharedObject {
   const Shared<Clock> clock_;
   const Shared<Strand> strand_;
   const Shared<RateLimiter> limiter_;
+  const Shared<RateLimiter> fallback_ = ExponentialRateLimiter();  // while the limiter throws
   const Shared<Observer> observer_;
   const bool priorities_;
 
@@ -139,13 +145,16 @@ class QueueCore final : public SharedObject {
   ItemList processing_ KGEN_GUARDED_BY(mutex_);
   std::uint64_t order_ KGEN_GUARDED_BY(mutex_) = 0;
   std::uint64_t taken_ KGEN_GUARDED_BY(mutex_) = 0;
-  Timer timer_ KGEN_GUARDED_BY(mutex_);
+  const Shared<ReservedTimer> timer_ = clock_->ReserveTimer();  // used under mutex_
+  const Shared<ReservedPost> promote_ = executor_->ReservePost(strand_);
+  bool armed_ KGEN_GUARDED_BY(mutex_) = false;
   TimePoint armed_for_ KGEN_GUARDED_BY(mutex_){};
   TimerKind armed_as_ KGEN_GUARDED_BY(mutex_) = TimerKind::kProgress;
-  std::vector<Shared<Waiter>> getters_ KGEN_GUARDED_BY(mutex_);   // blocked in Get(), oldest first
-  std::vector<Shared<Waiter>> watchers_ KGEN_GUARDED_BY(mutex_);  // woken when the shutdown begins and when it ends
-  Shared<Processing> work_ KGEN_GUARDED_BY(mutex_);               // null unless Process() or a worker is running
-  std::size_t workers_ KGEN_GUARDED_BY(mutex_) = 0;               // the maximum number of workers
+  TimePoint start_again_ KGEN_GUARDED_BY(mutex_) = TimePoint::max();  // when to request workers that could not start
+  std::vector<Shared<Waiter>> getters_ KGEN_GUARDED_BY(mutex_);       // blocked in Get(), oldest first
+  std::vector<Shared<Waiter>> watchers_ KGEN_GUARDED_BY(mutex_);      // woken when the shutdown begins and when it ends
+  Shared<Processing> work_ KGEN_GUARDED_BY(mutex_);                   // null unless Process() or a worker is running
+  std::size_t workers_ KGEN_GUARDED_BY(mutex_) = 0;                   // the maximum number of workers
   std::size_t running_ KGEN_GUARDED_BY(mutex_) = 0;
   bool abandoned_ KGEN_GUARDED_BY(mutex_) = false;  // Process() returned with an error before its workers ended
   bool shutting_down_ KGEN_GUARDED_BY(mutex_) = false;

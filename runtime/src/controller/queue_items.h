@@ -34,6 +34,7 @@ struct QueueItem {
   std::uint64_t order = 0;  // the sequence number of becoming ready or delayed
   TimePoint time{};         // if delayed: when the item becomes ready; if ready: since when, or kUnmeasured
   TimePoint started{};      // when its processing started, or kUnmeasured
+  TimePoint failing{};      // if reported: since when
   std::uint32_t hash = 0;
   std::uint32_t position = 0;  // in DelayedItems
   std::int32_t priority = 0;   // of the pending addition
@@ -42,6 +43,7 @@ struct QueueItem {
   bool processing = false;
   bool by_worker = false;  // a worker of Process() processes and finishes it; otherwise Done() finishes it
   bool periodic = false;   // delayed by Requeue::after or indefinitely
+  bool reported = false;   // its last call failed with an error
 
   void* key() noexcept { return this + 1; }
   bool Idle() const noexcept { return pending == Pending::kNo && !processing; }

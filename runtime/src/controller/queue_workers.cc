@@ -1,16 +1,24 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The workers and the shutdown of a work queue.
-#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "controller/queue_core.h"
+#include "controller/thrown.h"
+#include "core/fork.h"
 #include "core/notify_observer.h"
 
 namespace kgen::controller {
 
 using Pending = QueueItem::Pending;
+
+namespace {
+
+constexpr Nanos kStartAgain = std::chrono::milliseconds(100);  // after there was no memory for a worker
+
+}  // namespace
 
 // The task of a worker. It counts as running from when the queue requests it until it finds no item or the executor
 // drops it. It does not own the Processing: the user's function must not outlive Process(), and `work_` holds the
@@ -39,14 +47,34 @@ class QueueCore::Worker {
   const Processing* processing_;
 };
 
-void QueueCore::Wake(const Wakes& wakes) noexcept {
-  for (const Shared<Waiter>& waiter : wakes.waiters) waiter->Notify();
+// A worker whose task could not be made ends at once. So that its item does not wait forever, the timer then requests
+// one again.
+void QueueCore::StartTasks(const Wakes& wakes) noexcept {
   for (std::size_t i = 0; i < wakes.workers; ++i) {
-    executor_->Blocking("work queue " + name_, Worker(Shared<QueueCore>(this), wakes.processing));
+    Worker worker(Shared<QueueCore>(this), wakes.processing);
+    try {
+      executor_->Blocking("work queue " + name_, std::move(worker));
+    } catch (const std::bad_alloc&) {
+      const TimePoint again = Later(Now(), kStartAgain);
+      const MutexLock lock(mutex_);
+      start_again_ = again;
+      Arm();
+    }
   }
 }
 
+void QueueCore::WakeWorkers(Wakes& wakes) noexcept {
+  start_again_ = TimePoint::max();
+  if (!work_) return;
+  while (running_ < workers_ && wakes.workers < ready_.size()) {
+    ++running_;
+    ++wakes.workers;
+  }
+  wakes.processing = work_.get();
+}
+
 QueueItem* QueueCore::NextForWorker(const Processing& processing, TimePoint now, std::int32_t& priority) noexcept {
+  if (detail::ForkedChild()) return nullptr;  // forked by the reconcile function
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
@@ -74,17 +102,15 @@ void QueueCore::EndWorker() noexcept {
 void QueueCore::CountEnd(Wakes& wakes) noexcept {
   --running_;
   if (running_ == 0 && abandoned_) wakes.ended = std::exchange(work_, {});
-  if (Finished()) WakeAll(wakes);
+  if (Finished()) WakeAll();
 }
 
 TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept {
   Result<Requeue> result = Requeue{};
   try {
     result = processing.reconcile(item->key());
-  } catch (const std::exception& thrown) {
-    result = Fail(Code::kUserCode, std::string("an exception was thrown: ") + thrown.what());
   } catch (...) {
-    result = Fail(Code::kUserCode, "an exception that is not a std::exception was thrown");
+    result = Fail(ErrorOfThrown("the function"));
   }
   if (result && !result->back_off) return OnSuccess(item, priority, *result);
   if (result) {
@@ -96,6 +122,7 @@ TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, st
 }
 
 TimePoint QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
+  if (std::exchange(item->reported, false)) ReportRecovery(item);
   const bool again = requeue.after > Nanos::zero();
   const TimePoint now = again ? Now() : NowIfMeasured();
   Wakes wakes;
@@ -112,6 +139,20 @@ TimePoint QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Req
   return now;
 }
 
+// Called by the worker that processes the item, which nobody else changes or erases meanwhile, but for the count.
+void QueueCore::ReportRecovery(QueueItem* item) noexcept {
+  std::uint32_t failures = 0;
+  {
+    const MutexLock lock(mutex_);
+    failures = item->failures;
+  }
+  const Nanos after = Now() - item->failing;
+  NotifyObserver(observer_, [&](Observer& o) {
+    const std::string key = type_.text(item->key());  // may throw
+    o.OnRecovered({.source = name_, .key = key, .failures = failures, .after = after});
+  });
+}
+
 // `error` is null if nothing failed.
 void QueueCore::BackOff(QueueItem* item, std::int32_t priority, const Error* error) noexcept {
   std::uint32_t failures = 0;
@@ -124,8 +165,9 @@ void QueueCore::BackOff(QueueItem* item, std::int32_t priority, const Error* err
   const TimePoint now = Now();
   const Nanos delay = again ? Limit(failures, {}, now) : Nanos();
   if (error != nullptr) {
+    if (!std::exchange(item->reported, true)) item->failing = now;
     NotifyObserver(observer_, [&](Observer& o) {
-      const std::string key = type_.text(item->key());  // may throw
+      const std::string key = TextOf(item);
       o.OnReconcileFailed(
           {.queue = name_, .key = key, .error = error, .attempt = static_cast<int>(failures) + 1, .retry_in = delay});
     });
@@ -143,6 +185,15 @@ void QueueCore::BackOff(QueueItem* item, std::int32_t priority, const Error* err
   Act(wakes);
 }
 
+// For messages, which must not be lost to a key whose text throws.
+std::string QueueCore::TextOf(QueueItem* item) const {
+  try {
+    return type_.text(item->key());
+  } catch (...) {
+    return "a key whose text threw";
+  }
+}
+
 Result<void> QueueCore::StartWorkers(int workers, const Shared<Processing>& processing) {
   if (workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
   if (executor_->InPostedTask()) {
@@ -155,11 +206,7 @@ Result<void> QueueCore::StartWorkers(int workers, const Shared<Processing>& proc
     if (work_) return Fail(Code::kInvalidArgument, "another Process() of this queue runs");
     work_ = processing;
     workers_ = static_cast<std::size_t>(workers);
-    while (running_ < workers_ && running_ < ready_.size()) {
-      ++running_;
-      ++wakes.workers;
-    }
-    wakes.processing = processing.get();
+    WakeWorkers(wakes);
   }
   Act(wakes);
   return {};
@@ -204,41 +251,36 @@ Result<void> QueueCore::RunUntilFinished(const Shared<Waiter>& waiter, const std
 
 void QueueCore::ShutDown() {
   QueueItem* dropped = nullptr;
-  Wakes wakes;
   {
     const MutexLock lock(mutex_);
     if (shutting_down_ && !draining_) return;
     shutting_down_ = true;
     draining_ = false;
-    timer_.Cancel();
+    start_again_ = TimePoint::max();
+    Disarm();
     ready_.Clear();
     delayed_.Clear();
     for (QueueItem* item = processing_.head(); item != nullptr; item = item->next) item->pending = Pending::kNo;
     dropped = items_.TakeUnprocessed();
-    WakeAll(wakes);
+    WakeAll();
   }
-  Act(wakes);
   ItemMap::Free(type_, dropped);
 }
 
 void QueueCore::BeginDrain() {
-  Wakes wakes;
-  {
-    const MutexLock lock(mutex_);
-    if (shutting_down_) return;
-    shutting_down_ = true;
-    draining_ = true;
-    timer_.Cancel();
-    while (!delayed_.empty()) {
-      QueueItem* const item = delayed_.first();
-      delayed_.Remove(item);
-      item->pending = Pending::kNo;
-      item->failures = 0;
-      EraseIfUnused(item);
-    }
-    WakeAll(wakes);
+  const MutexLock lock(mutex_);
+  if (shutting_down_) return;
+  shutting_down_ = true;
+  draining_ = true;
+  while (!delayed_.empty()) {
+    QueueItem* const item = delayed_.first();
+    delayed_.Remove(item);
+    item->pending = Pending::kNo;
+    item->failures = 0;
+    EraseIfUnused(item);
   }
-  Act(wakes);
+  Arm();  // only for workers that could not start
+  WakeAll();
 }
 
 Result<void> QueueCore::ShutDownWithDrain(const std::stop_token& stop) {
@@ -257,9 +299,10 @@ bool QueueCore::Finished() const noexcept {
 }
 
 // Wakes all blocked calls, which check the state again.
-void QueueCore::WakeAll(Wakes& wakes) noexcept {
-  for (Shared<Waiter>& getter : std::exchange(getters_, {})) wakes.waiters.push_back(std::move(getter));
-  wakes.waiters.insert(wakes.waiters.end(), watchers_.begin(), watchers_.end());
+void QueueCore::WakeAll() noexcept {
+  for (const Shared<Waiter>& getter : getters_) getter->Notify();
+  getters_.clear();
+  for (const Shared<Waiter>& watcher : watchers_) watcher->Notify();
 }
 
 Result<void> QueueCore::WaitUntilFinished(const std::stop_token& stop) {

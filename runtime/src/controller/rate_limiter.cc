@@ -52,7 +52,7 @@ class MaxOf final : public RateLimiter {
  public:
   explicit MaxOf(std::vector<Shared<RateLimiter>> limiters) noexcept
       : limiters_(std::move(limiters)) {}  // none is null
-  Nanos When(int failures, TimePoint now) noexcept override {
+  Nanos When(int failures, TimePoint now) override {
     Nanos longest{};
     for (const Shared<RateLimiter>& limiter : limiters_) longest = std::max(longest, limiter->When(failures, now));
     return longest;
@@ -65,7 +65,7 @@ class MaxOf final : public RateLimiter {
 class AtMost final : public RateLimiter {
  public:
   AtMost(Shared<RateLimiter> limiter, Nanos limit) noexcept : limiter_(std::move(limiter)), limit_(limit) {}
-  Nanos When(int failures, TimePoint now) noexcept override { return std::min(limiter_->When(failures, now), limit_); }
+  Nanos When(int failures, TimePoint now) override { return std::min(limiter_->When(failures, now), limit_); }
 
  private:
   const Shared<RateLimiter> limiter_;

@@ -32,10 +32,13 @@ std::string_view ToString(Cause cause) noexcept {
 
 namespace controller {
 
-void ReasonLog::Add(const ObjectKey& key, Cause cause, std::string_view kind, const ObjectKey& object) {
+void ReasonLog::Add(const ObjectKey& key, Cause cause, std::string_view kind, const ObjectKey& object,
+                    const WriteLog::Entry* state) {
   const MutexLock lock(mutex_);
   Reasons& reasons = reasons_[key];
   ++reasons.count;
+  reasons.other = reasons.other || state == nullptr || reasons.states.size() >= kMostReasons;
+  if (!reasons.other) reasons.states.push_back(*state);
   const bool known = std::any_of(reasons.first.begin(), reasons.first.end(), [&](const RequestReason& each) {
     return each.cause == cause && each.kind == kind && each.object == object;
   });

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "controller/client_state.h"
 #include "core/mutex.h"
 #include "kgen/controller/request.h"
 #include "kgen/core/object_key.h"
@@ -23,13 +24,18 @@ struct Reasons {
   std::vector<RequestReason> first;  // at most kMostReasons, all different
   std::size_t count = 0;             // of all, those included that are not listed
   std::optional<RequestReason> fallback{};
+  // The states of objects that were the reasons, unless there was another reason.
+  std::vector<WriteLog::Entry> states{};
+  bool other = false;
 };
 
 // Thread safety: all members from any thread. Never blocks.
 class ReasonLog {
  public:
   // Call this before the key is added to the queue, so that whoever is handed the key finds the reason.
-  void Add(const ObjectKey& key, Cause cause, std::string_view kind, const ObjectKey& object);
+  // `state` is null unless the reason is that an object has that state now.
+  void Add(const ObjectKey& key, Cause cause, std::string_view kind, const ObjectKey& object,
+           const WriteLog::Entry* state = nullptr);
   // The reason of a key that comes back without any other: it was requeued or is retried.
   void SetFallback(const ObjectKey& key, Cause cause, std::string_view kind);
   // Empty if there are none.

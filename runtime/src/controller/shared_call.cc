@@ -52,7 +52,7 @@ void SharedCall::Begin(const Shared<Run>& run) {
   });
 }
 
-Result<std::string> SharedCall::Invoke(std::stop_token stop) const {
+Result<SharedCall::Text> SharedCall::Invoke(std::stop_token stop) const {
   try {
     return function_(std::move(stop));
   } catch (const std::exception& thrown) {
@@ -62,7 +62,7 @@ Result<std::string> SharedCall::Invoke(std::stop_token stop) const {
   }
 }
 
-void SharedCall::Finish(const Result<std::string>& result) {
+void SharedCall::Finish(const Result<Text>& result) {
   std::vector<Done> waiting;
   Timer limit;
   {

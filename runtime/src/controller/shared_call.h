@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "client/response_writer.h"
 #include "controller/activity.h"
 #include "core/mutex.h"
 #include "kgen/core/clock.h"
@@ -24,8 +25,9 @@ namespace kgen::controller {
 // holds one thread, however many requests arrive.
 class SharedCall final : public SharedObject {
  public:
-  using Function = std::function<Result<std::string>(std::stop_token)>;
-  using Done = std::move_only_function<void(Result<std::string>)>;
+  using Text = Shared<const net::SharedText>;
+  using Function = std::function<Result<Text>(std::stop_token)>;
+  using Done = std::move_only_function<void(const Result<Text>&)>;
 
   // `name` is for messages. Every run counts in `activity` until the function has returned.
   SharedCall(std::string name, Function function, Shared<Executor> executor, Shared<Activity> activity);
@@ -47,8 +49,8 @@ class SharedCall final : public SharedObject {
   };
 
   void Begin(const Shared<Run>& run);
-  Result<std::string> Invoke(std::stop_token stop) const;
-  void Finish(const Result<std::string>& result);
+  Result<Text> Invoke(std::stop_token stop) const;
+  void Finish(const Result<Text>& result);
   void OnLimit(const Shared<Run>& run);
   Error TooLate() const;
 

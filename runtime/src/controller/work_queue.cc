@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "controller/queue_core.h"
+#include "core/fork.h"
 
 namespace kgen::detail {
 namespace {
@@ -67,31 +68,45 @@ class AnyWorkQueue::Handle : public SharedObject {
 AnyWorkQueue::AnyWorkQueue(const KeyType& type, WorkQueueOptions options)
     : handle_(MakeShared<Handle>(type, std::move(options))) {}
 
-void AnyWorkQueue::Add(const void* key, const AddOptions& options) const { handle_->core->Add(key, options); }
-bool AnyWorkQueue::TryGet(const Receiver& receiver) const { return handle_->core->TryGet(receiver); }
-void AnyWorkQueue::Done(const void* key) const { handle_->core->Done(key); }
-void AnyWorkQueue::Forget(const void* key) const { handle_->core->Forget(key); }
+void AnyWorkQueue::Add(const void* key, const AddOptions& options) const {
+  if (!ForkedChild()) handle_->core->Add(key, options);
+}
+bool AnyWorkQueue::TryGet(const Receiver& receiver) const { return !ForkedChild() && handle_->core->TryGet(receiver); }
+void AnyWorkQueue::Done(const void* key) const {
+  if (!ForkedChild()) handle_->core->Done(key);
+}
+void AnyWorkQueue::Forget(const void* key) const {
+  if (!ForkedChild()) handle_->core->Forget(key);
+}
 int AnyWorkQueue::NumRequeues(const void* key) const { return handle_->core->NumRequeues(key); }
 std::size_t AnyWorkQueue::size() const { return handle_->core->size(); }
-WorkQueueMetrics AnyWorkQueue::metrics() const { return handle_->core->metrics(); }
-void AnyWorkQueue::ShutDown() const { handle_->core->ShutDown(); }
+WorkQueueMetrics AnyWorkQueue::metrics() const {
+  if (ForkedChild()) return {};
+  return handle_->core->metrics();
+}
+void AnyWorkQueue::ShutDown() const {
+  if (!ForkedChild()) handle_->core->ShutDown();
+}
 bool AnyWorkQueue::ShuttingDown() const { return handle_->core->ShuttingDown(); }
 
 // A blocked call holds the core, because the handle may be destroyed meanwhile. That shuts the queue down, and the call
 // returns.
 
 Result<void> AnyWorkQueue::Get(std::stop_token stop, const Receiver& receiver) const {
+  if (ForkedChild()) return Fail(ForkedError());
   const Shared<controller::QueueCore> core = handle_->core;
   return core->Get(stop, receiver);
 }
 
 Result<void> AnyWorkQueue::Process(int workers, std::stop_token stop, Reconciler reconcile,
                                    const ProcessOptions& options) const {
+  if (ForkedChild()) return Fail(ForkedError());
   const Shared<controller::QueueCore> core = handle_->core;
   return core->Process(workers, stop, std::move(reconcile), options.drain);
 }
 
 Result<void> AnyWorkQueue::ShutDownWithDrain(std::stop_token stop) const {
+  if (ForkedChild()) return Fail(ForkedError());
   const Shared<controller::QueueCore> core = handle_->core;
   return core->ShutDownWithDrain(stop);
 }

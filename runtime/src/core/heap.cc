@@ -290,6 +290,16 @@ void Heap::ReturnSpans(Span* first, std::size_t count) noexcept {
   MarkFree(first, count, false);
 }
 
+void Heap::BeforeFork() noexcept {
+  for (SizeClass& of : classes_) of.lock.lock();
+  spans_lock_.lock();
+}
+
+void Heap::AfterFork() noexcept {
+  spans_lock_.unlock();
+  for (SizeClass& of : classes_) of.lock.unlock();
+}
+
 HeapUse Heap::Use() noexcept {
   HeapUse use;
   for (SizeClass& of : classes_) {

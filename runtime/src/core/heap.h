@@ -42,7 +42,8 @@ class KGEN_CAPABILITY("mutex") SpinLock {
 };
 
 // Thread safety: all members from any thread; they hold a lock for a few instructions, or for a system call when
-// address space is needed. Must not be used in a signal handler, or in a forked child of a process with threads.
+// address space is needed. Must not be used in a signal handler. Works in a forked child if all locks were taken before
+// the fork.
 // Lifetime: constant-initialized and trivially destroyed, so that static objects may own blocks at exit.
 class Heap {
  public:
@@ -65,6 +66,12 @@ class Heap {
   bool GiveBack(std::size_t most) noexcept;
 
   HeapUse Use() noexcept;
+
+  // Takes all locks before fork(), and releases them after it in both processes, so that no other thread holds one, and
+  // the heap is consistent, in the child. Threads that allocate meanwhile wait for the fork. The analysis cannot follow
+  // locks that one function takes and another one releases.
+  void BeforeFork() noexcept KGEN_NO_THREAD_SAFETY_ANALYSIS;
+  void AfterFork() noexcept KGEN_NO_THREAD_SAFETY_ANALYSIS;
 
   // The size of the block for the given number of bytes, up to kLargestInClass.
   static constexpr std::size_t BlockSize(std::size_t bytes) noexcept { return SizeOf(ClassOf(bytes)); }

@@ -58,10 +58,19 @@ bool detail::GiveBackMemory(std::size_t) noexcept { return false; }
 
 #else
 
+#include <pthread.h>
+
 namespace kgen {
 namespace {
 
 constinit detail::Heap heap;
+
+extern "C" void KgenBeforeFork() { heap.BeforeFork(); }
+extern "C" void KgenAfterForkOfHeap() { heap.AfterFork(); }
+
+// When the program starts, so that no thread can be in the heap, and so that this works in programs that use values in
+// threads of their own and nothing else of kgen.
+[[maybe_unused]] const int watched = pthread_atfork(KgenBeforeFork, KgenAfterForkOfHeap, KgenAfterForkOfHeap);
 
 }  // namespace
 

@@ -3,6 +3,8 @@
 // Mutexes with the annotations of Clang's thread-safety analysis: Clang rejects code that uses guarded members without
 // holding the mutex. Other compilers ignore the annotations.
 //
+// In a forked child (core/fork.h) they are not locked: the thread that holds one may not exist there.
+//
 //   Mutex mutex_;
 //   std::vector<Entry> entries_ KGEN_GUARDED_BY(mutex_);
 //   void Grant(Entry& entry) KGEN_REQUIRES(mutex_);  // the caller holds it
@@ -10,6 +12,8 @@
 #define KGEN_SRC_CORE_MUTEX_H_
 
 #include <mutex>
+
+#include "core/fork.h"
 
 #if defined(__clang__)
 #define KGEN_THREAD_SAFETY(attribute) __attribute__((attribute))
@@ -30,8 +34,14 @@ namespace kgen {
 template <typename Native>
 class KGEN_CAPABILITY("mutex") BasicMutex {
  public:
-  void lock() KGEN_ACQUIRE() { native_.lock(); }
-  void unlock() KGEN_RELEASE() { native_.unlock(); }
+  void lock() KGEN_ACQUIRE() {
+    if (!detail::ForkedChild()) [[likely]]
+      native_.lock();
+  }
+  void unlock() KGEN_RELEASE() {
+    if (!detail::ForkedChild()) [[likely]]
+      native_.unlock();
+  }
   // For a condition variable.
   Native& native() noexcept { return native_; }
 

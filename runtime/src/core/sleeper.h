@@ -20,7 +20,7 @@ class Sleeper : public SharedObject {
   // Ends the current sleep, or the next one.
   virtual void Wake() noexcept = 0;
   // Returns true when woken, which consumes the wake, or false when `deadline` (of the machine's monotonic clock) has
-  // passed.
+  // passed, and at once in a forked child.
   virtual bool SleepUntil(TimePoint deadline) noexcept = 0;
 };
 

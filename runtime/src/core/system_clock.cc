@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "core/fork.h"
 #include "core/mutex.h"
 #include "core/sleeper.h"
 #include "core/thread.h"
@@ -20,6 +21,18 @@ class TimerQueue : public SharedObject {
   // The time, and a number that distinguishes timers of the same time.
   using Key = std::pair<TimePoint, std::uint64_t>;
 
+  struct Slot;
+  struct Entry {
+    Task task;
+    Slot* slot = nullptr;  // gets the node back; null: the node is freed
+  };
+  using Entries = std::map<Key, Entry>;
+  // The state of a ReservedTimer, guarded by mutex_.
+  struct Slot {
+    Key key;                    // while set
+    Entries::node_type node{};  // while not set; after Close() possibly never
+  };
+
   Key Add(TimePoint when, Task task, const Shared<TimerQueue>& self) {
     bool first;
     Key key;
@@ -27,12 +40,41 @@ class TimerQueue : public SharedObject {
       const MutexLock lock(mutex_);
       key = {when, next_++};
       // Two statements, because the compiler may evaluate begin() before the insertion.
-      const auto added = tasks_.emplace(key, std::move(task)).first;
+      const auto added = tasks_.emplace(key, Entry{std::move(task)}).first;
       first = added == tasks_.begin();
-      if (!thread_ && !closed_) thread_ = Thread::Start([self] { self->Run(); });
+      StartThread(self);
     }
     if (first) sleeper_->Wake();
     return key;
+  }
+
+  void Reserve(Slot& slot, const Shared<TimerQueue>& self) {
+    Entries one;
+    one.emplace(Key(), Entry{{}, &slot});
+    slot.node = one.extract(one.begin());
+    const MutexLock lock(mutex_);
+    StartThread(self);
+  }
+
+  void Set(Slot& slot, TimePoint when, Task task) noexcept {
+    Task dropped;  // destroyed after the lock is released
+    bool first;
+    {
+      const MutexLock lock(mutex_);
+      dropped = TakeBack(slot);
+      if (slot.node.empty()) return;
+      slot.key = slot.node.key() = {when, next_++};
+      slot.node.mapped().task = std::move(task);
+      const auto added = tasks_.insert(std::move(slot.node)).position;
+      first = added == tasks_.begin();
+    }
+    if (first) sleeper_->Wake();
+  }
+
+  void Cancel(Slot& slot) noexcept {
+    Task dropped;  // destroyed after the lock is released
+    const MutexLock lock(mutex_);
+    dropped = TakeBack(slot);
   }
 
   // Removes and returns the task, so that the caller can destroy it without holding the lock.
@@ -40,14 +82,14 @@ class TimerQueue : public SharedObject {
     const MutexLock lock(mutex_);
     const auto found = tasks_.find(key);
     if (found == tasks_.end()) return {};
-    Task task = std::move(found->second);
+    Task task = std::move(found->second.task);
     tasks_.erase(found);
     return task;
   }
 
   void Close() noexcept {
     Thread thread;
-    std::map<Key, Task> dropped;
+    Entries dropped;
     {
       const MutexLock lock(mutex_);
       closed_ = true;
@@ -66,7 +108,7 @@ class TimerQueue : public SharedObject {
   void Run() {
     OnPostedThread() = true;
     const MutexLock lock(mutex_);
-    while (!closed_) {
+    while (!closed_ && !ForkedChild()) {
       const TimePoint next = tasks_.empty() ? Waiter::kNoDeadline : tasks_.begin()->first.first;
       if (next > std::chrono::steady_clock::now()) {
         mutex_.unlock();
@@ -74,8 +116,12 @@ class TimerQueue : public SharedObject {
         mutex_.lock();
         continue;
       }
-      Task task = std::move(tasks_.begin()->second);
-      tasks_.erase(tasks_.begin());
+      Task task = std::move(tasks_.begin()->second.task);
+      if (Slot* const slot = tasks_.begin()->second.slot) {
+        slot->node = tasks_.extract(tasks_.begin());
+      } else {
+        tasks_.erase(tasks_.begin());
+      }
       mutex_.unlock();
       task();
       task = nullptr;
@@ -83,8 +129,19 @@ class TimerQueue : public SharedObject {
     }
   }
 
+  void StartThread(const Shared<TimerQueue>& self) KGEN_REQUIRES(mutex_) {
+    if (!thread_ && !closed_) thread_ = Thread::Start([self] { self->Run(); });
+  }
+
+  // Returns the task of a slot that is set, for the caller to destroy without the lock.
+  Task TakeBack(Slot& slot) noexcept KGEN_REQUIRES(mutex_) {
+    if (!slot.node.empty()) return {};
+    slot.node = tasks_.extract(slot.key);
+    return slot.node.empty() ? Task() : std::move(slot.node.mapped().task);
+  }
+
   Mutex mutex_;
-  std::map<Key, Task> tasks_ KGEN_GUARDED_BY(mutex_);
+  Entries tasks_ KGEN_GUARDED_BY(mutex_);
   std::uint64_t next_ KGEN_GUARDED_BY(mutex_) = 0;
   bool closed_ KGEN_GUARDED_BY(mutex_) = false;
   Thread thread_ KGEN_GUARDED_BY(mutex_);
@@ -94,11 +151,46 @@ class TimerQueue : public SharedObject {
 class QueuedTimer final : public Timer::State {
  public:
   QueuedTimer(Shared<TimerQueue> queue, TimerQueue::Key key) : queue_(std::move(queue)), key_(key) {}
-  void Cancel() noexcept override { queue_->Remove(key_); }
+  void Cancel() noexcept override {
+    if (!ForkedChild()) queue_->Remove(key_);
+  }
 
  private:
   const Shared<TimerQueue> queue_;
   const TimerQueue::Key key_;
+};
+
+class SlotTimer final : public ReservedTimer {
+ public:
+  explicit SlotTimer(Shared<TimerQueue> queue) : queue_(std::move(queue)) {
+    if (!ForkedChild()) queue_->Reserve(slot_, queue_);
+  }
+  ~SlotTimer() override { queue_->Cancel(slot_); }
+  void Set(TimePoint when, TimerKind, Task task) noexcept override {
+    if (ForkedChild()) return LeaveAlone(std::move(task));
+    queue_->Set(slot_, when, std::move(task));
+  }
+  void Cancel() noexcept override {
+    if (!ForkedChild()) queue_->Cancel(slot_);
+  }
+
+ private:
+  const Shared<TimerQueue> queue_;
+  TimerQueue::Slot slot_;
+};
+
+// For clocks that cannot do better.
+class AllocatingTimer final : public ReservedTimer {
+ public:
+  explicit AllocatingTimer(Shared<Clock> clock) : clock_(std::move(clock)) {}
+  void Set(TimePoint when, TimerKind kind, Task task) noexcept override {
+    timer_ = clock_->At(when, kind, std::move(task));
+  }
+  void Cancel() noexcept override { timer_.Cancel(); }
+
+ private:
+  const Shared<Clock> clock_;
+  Timer timer_;
 };
 
 class MachineClock final : public Clock {
@@ -115,8 +207,13 @@ class MachineClock final : public Clock {
     return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   }
   Timer At(TimePoint when, TimerKind, Task task) override {
+    if (ForkedChild()) {
+      LeaveAlone(std::move(task));
+      return Timer();
+    }
     return Timer(MakeShared<QueuedTimer>(queue_, queue_->Add(when, std::move(task), queue_)));
   }
+  Shared<ReservedTimer> ReserveTimer() override { return MakeShared<SlotTimer>(queue_); }
 
  private:
   const Shared<TimerQueue> queue_ = MakeShared<TimerQueue>();
@@ -128,7 +225,13 @@ Shared<Clock> MakeSystemClock() { return MakeShared<MachineClock>(); }
 
 }  // namespace detail
 
+Shared<ReservedTimer> Clock::ReserveTimer() { return MakeShared<detail::AllocatingTimer>(Shared<Clock>(this)); }
+
 Shared<Clock> SystemClock() {
+  if (detail::ForkedChild()) {  // a thread that does not exist here may have been making the other one
+    static const Shared<Clock>& forked = *new Shared<Clock>(detail::MakeSystemClock());
+    return forked;
+  }
   // Never destroyed: threads that are not joined may set timers, and timers may fire, until the process has ended.
   static const Shared<Clock>& clock = *new Shared<Clock>(detail::MakeSystemClock());
   return clock;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/fork.h"
 #include "core/mutex.h"
 
 namespace kgen::detail {
@@ -33,8 +34,10 @@ struct Thread::State {
 };
 
 Thread Thread::Start(std::move_only_function<void()> function) {
-  ReapThreads();
   Thread result;
+  if (ForkedChild()) return result;
+  WatchForks();
+  ReapThreads();
   auto* state = new State;
   try {
     state->thread = std::thread([state, function = std::move(function)]() mutable {
@@ -56,14 +59,14 @@ bool Thread::IsThisOne() const noexcept {
 
 void Thread::Join() noexcept {
   State* state = std::exchange(state_, nullptr);
-  if (state == nullptr) return;
+  if (state == nullptr || ForkedChild()) return;
   state->thread.join();
   delete state;
 }
 
 void Thread::Release() noexcept {
   State* state = std::exchange(state_, nullptr);
-  if (state == nullptr) return;
+  if (state == nullptr || ForkedChild()) return;
   State::Released& released = State::released();
   const MutexLock lock(released.mutex);
   released.threads.push_back(state);
@@ -88,6 +91,7 @@ void ReapThreads() noexcept {
 
 // Called at the exit of the process. Joins the threads that have ended; others run until the process ends.
 void Thread::State::LeaveThreadsAlone() {
+  if (ForkedChild()) return;
   ReapThreads();
   Thread::State::Released& released = Thread::State::released();
   const MutexLock lock(released.mutex);

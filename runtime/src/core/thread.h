@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The threads of the executor, the clock and the signal handling. A thread is joined by another thread after it has
-// ended, and never delays the exit of the process.
+// ended, and never delays the exit of the process. In a forked child (core/fork.h) none is started, joined or released.
 #ifndef KGEN_SRC_CORE_THREAD_H_
 #define KGEN_SRC_CORE_THREAD_H_
 

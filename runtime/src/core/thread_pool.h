@@ -3,6 +3,7 @@
 #define KGEN_SRC_CORE_THREAD_POOL_H_
 
 #include <cstddef>
+#include <optional>
 
 #include "kgen/core/executor.h"
 
@@ -15,6 +16,9 @@ struct PoolCensus {
   std::size_t brief = 0;     // threads for BlockingShort()
 };
 PoolCensus CensusOf(const Executor& thread_pool);
+
+// How many blocking tasks run at a time at most. Nothing if the executor is not from MakeThreadPool().
+std::optional<int> BlockingLimitOf(const Executor& executor) noexcept;
 
 }  // namespace kgen::detail
 

@@ -82,21 +82,22 @@ nlohmann::json ToJson(const void* object, const TypeTable& table) {
   return result;
 }
 
+// Members are written in the order of these tables, so apiVersion and kind come first, as in every manifest.
 constexpr Field kUnstructuredFields[] = {
-    MakeField("metadata", offsetof(Unstructured, metadata), ValueKind::kStruct, &meta::v1::ObjectMeta::kTable),
     MakeField("apiVersion", offsetof(Unstructured, apiVersion), ValueKind::kString),
     MakeField("kind", offsetof(Unstructured, kind), ValueKind::kString),
+    MakeField("metadata", offsetof(Unstructured, metadata), ValueKind::kStruct, &meta::v1::ObjectMeta::kTable),
 };
 constexpr Field kUnstructuredListFields[] = {
-    MakeField("metadata", offsetof(UnstructuredList, metadata), ValueKind::kStruct, &meta::v1::ListMeta::kTable),
-    MakeField("items", offsetof(UnstructuredList, items), ValueKind::kList, &kTypeOf<Unstructured>),
     MakeField("apiVersion", offsetof(UnstructuredList, apiVersion), ValueKind::kString),
     MakeField("kind", offsetof(UnstructuredList, kind), ValueKind::kString),
+    MakeField("metadata", offsetof(UnstructuredList, metadata), ValueKind::kStruct, &meta::v1::ListMeta::kTable),
+    MakeField("items", offsetof(UnstructuredList, items), ValueKind::kList, &kTypeOf<Unstructured>),
 };
 constexpr Field kPartialFields[] = {
-    MakeField("metadata", offsetof(PartialObjectMetadata, metadata), ValueKind::kStruct, &meta::v1::ObjectMeta::kTable),
     MakeField("apiVersion", offsetof(PartialObjectMetadata, apiVersion), ValueKind::kString),
     MakeField("kind", offsetof(PartialObjectMetadata, kind), ValueKind::kString),
+    MakeField("metadata", offsetof(PartialObjectMetadata, metadata), ValueKind::kStruct, &meta::v1::ObjectMeta::kTable),
 };
 constexpr detail::NameSlots kUnstructuredSlots = detail::FindNameSlots(kUnstructuredFields);
 constexpr detail::NameSlots kUnstructuredListSlots = detail::FindNameSlots(kUnstructuredListFields);

@@ -5,8 +5,10 @@
 #include <condition_variable>
 #include <utility>
 
+#include "core/fork.h"
 #include "core/mutex.h"
 #include "core/sleeper.h"
+#include "kgen/core/clock.h"
 
 namespace kgen::detail {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 class ConditionSleeper final : public Sleeper {
  public:
   void Wake() noexcept override {
+    if (ForkedChild()) return;  // a condition variable has locks of its own
     // Notified under the lock: the sleeper may be destroyed as soon as the sleeping thread sees `woken_`.
     const MutexLock lock(mutex_);
     woken_ = true;
@@ -21,6 +24,7 @@ class ConditionSleeper final : public Sleeper {
   }
 
   bool SleepUntil(TimePoint deadline) noexcept override {
+    if (ForkedChild()) return false;
     const MutexLock lock(mutex_);
     std::unique_lock native(mutex_.native(), std::adopt_lock);
     while (!woken_) {
@@ -50,10 +54,17 @@ class ThreadWaiter final : public Waiter {
   }
 
   Result<void> Wait(std::stop_token stop, TimePoint deadline) override {
+    // Before the callback, because a thread that is gone may hold the lock of the stop state.
+    if (ForkedChild()) return Fail(ForkedError());
     if (OnPostedThread()) {
       return Fail(
           Error(Code::kInvalidArgument, "a blocking call on a thread that runs posted tasks; use Executor::Blocking")
               .With(what_));
+    }
+    // First, so that a loop ends even if it is notified again and again. The notification stays for the next wait.
+    if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(what_));
+    if (deadline != kNoDeadline && SystemClock()->Now() >= deadline) {
+      return Fail(Error(Code::kTimeout, "the deadline passed").With(what_));
     }
     // The callback has its own reference, because on the thread that requests the stop it may outlive this wait for a
     // moment.

@@ -105,6 +105,19 @@ void SetDefaults(json& value, const json& schema, bool is_resource) {
   }
 }
 
+// The one default of built-in kinds that is part of an identity: of the entries of a list of ports.
+void SetProtocols(json& value) {
+  for (json& member : value) {
+    if (member.is_structured()) SetProtocols(member);
+  }
+  const auto ports = value.is_object() ? value.find("ports") : value.end();
+  if (ports == value.end() || !ports->is_array()) return;
+  for (json& port : *ports) {
+    if (!port.is_object() || port.contains("protocol")) continue;
+    if (port.contains("port") || port.contains("containerPort")) port["protocol"] = "TCP";
+  }
+}
+
 const json* SchemaOf(const ApiCall& call) {
   const auto schema = call.resource->schemas.find(call.version);
   return schema != call.resource->schemas.end() ? &schema->second : nullptr;
@@ -190,6 +203,7 @@ std::string ApiServer::StrictComplaint(const ApiCall& call, const std::vector<st
 void ApiServer::Admit(const ApiCall& call, json& object) {
   DropUnknown(call, object);
   if (const json* schema = SchemaOf(call); schema != nullptr) SetDefaults(object, *schema, /*is_resource=*/true);
+  if (const auto spec = object.find("spec"); !call.resource->custom && spec != object.end()) SetProtocols(*spec);
 }
 
 }  // namespace kgen::testing

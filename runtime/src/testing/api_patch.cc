@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// patch: merge patch, strategic merge patch, JSON patch, and a simplified apply. Apply merges the object and records
-// the manager. It does not track the ownership of fields, so it never conflicts and never removes fields that a manager
-// no longer applies.
+// patch: merge patch, strategic merge patch, JSON patch, and a simplified apply. Apply merges the object, and records
+// the manager and the fields that it applied last. It makes no other use of these: it never conflicts, and never
+// removes fields that a manager no longer applies.
 #include <algorithm>
 
 #include "kgen/codec/yaml.h"
@@ -107,22 +107,74 @@ void StrategicMerge(json& target, const json& patch) {
   }
 }
 
-void NoteManager(json& object, std::string_view manager, std::string_view time, std::string_view subresource) {
+// The path element of an entry of a list in fieldsV1. As on a server, the key of a port includes its protocol.
+std::string EntryPath(std::string_view list, std::string_view key, const json& entry) {
+  json keys = {{key, entry[key]}};
+  if (list == "ports") keys["protocol"] = entry.value("protocol", json("TCP"));
+  return "k:" + keys.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// The fields of an applied value in the form of fieldsV1. Lists that are merged by a key have an entry for each
+// element, other lists are owned as a whole.
+json FieldsOf(std::string_view name, const json& value) {
+  json fields = json::object();
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) {
+      if (!member.is_null()) fields["f:" + key] = FieldsOf(key, member);
+    }
+  } else if (value.is_array() && name == "finalizers") {
+    for (const json& each : value)
+      fields["v:" + each.dump(-1, ' ', false, json::error_handler_t::replace)] = json::object();
+  } else if (value.is_array() && !value.empty()) {
+    const std::string_view key = MergeKey(name, value);
+    for (std::size_t i = 0; i < value.size() && !key.empty(); ++i) {
+      json& entry = fields[EntryPath(name, key, value[i])];
+      entry = FieldsOf("", value[i]);
+      entry["."] = json::object();
+    }
+  }
+  return fields;
+}
+
+// What identifies an object has no owner, and the status only if its subresource is applied, if there is one.
+json OwnedFields(json applied, bool has_status, std::string_view subresource) {
+  for (const char* key : {"apiVersion", "kind"}) applied.erase(key);
+  json& metadata = applied["metadata"];
+  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp"}) {
+    metadata.erase(key);
+  }
+  if (has_status && subresource.empty()) applied.erase("status");
+  if (subresource == "status") applied = {{"status", applied.value("status", json())}};
+  if (const auto left = applied.find("metadata"); left != applied.end() && left->empty()) applied.erase(left);
+  return FieldsOf("", applied);
+}
+
+// Notes in `object` that the manager has applied these fields.
+void NoteManager(json& object, std::string_view manager, std::string_view time, std::string_view subresource,
+                 json fields) {
   json entry = {{"manager", manager},
                 {"operation", "Apply"},
                 {"apiVersion", object["apiVersion"]},
                 {"fieldsType", "FieldsV1"},
-                {"fieldsV1", json::object()}};
+                {"fieldsV1", std::move(fields)}};
   if (!subresource.empty()) entry["subresource"] = subresource;
-  json& fields = object["metadata"]["managedFields"];
-  if (!fields.is_array()) fields = json::array();
-  for (json& each : fields) {
-    json bare = each;
+  json& entries = object["metadata"]["managedFields"];
+  if (!entries.is_array()) entries = json::array();
+  const auto known = std::find_if(entries.begin(), entries.end(), [&](const json& each) {
+    return each.is_object() && each.value("manager", "") == manager && each.value("operation", "") == "Apply" &&
+           each.value("subresource", "") == subresource;
+  });
+  if (known != entries.end()) {
+    json bare = *known;
     bare.erase("time");
     if (bare == entry) return;  // unchanged: a repeated apply does not write
   }
   entry["time"] = time;
-  fields.push_back(std::move(entry));
+  if (known != entries.end()) {
+    *known = std::move(entry);
+  } else {
+    entries.push_back(std::move(entry));
+  }
 }
 
 // Returns the number of bytes that a "copy" operation adds to the object.
@@ -230,8 +282,9 @@ ApiResult<Reply> ApiServer::Apply(ApiCall call, const ObjectRef& before) {
                               call.name + "; " + TextAt(*desired, "apiVersion") + ", Kind=" + TextAt(*desired, "kind") +
                               "): ." + unknown.front() + ": field not declared in schema"});
   }
+  json fields = OwnedFields(*desired, call.resource->info.has_status, call.subresource);
   if (!before) {
-    NoteManager(*desired, manager, Now(), call.subresource);
+    NoteManager(*desired, manager, Now(), call.subresource, std::move(fields));
     (*desired)["metadata"]["name"] = call.name;
     auto created = CreateObject(call, *std::move(desired), /*keep_status=*/false);
     if (!created) return Refuse(created.error());
@@ -239,7 +292,7 @@ ApiResult<Reply> ApiServer::Apply(ApiCall call, const ObjectRef& before) {
   }
   json next = ToVersion(before, *call.resource, call.version);
   StrategicMerge(next, *desired);
-  NoteManager(next, manager, Now(), call.subresource);
+  NoteManager(next, manager, Now(), call.subresource, std::move(fields));
   if (TextAt(*desired, "metadata.resourceVersion").empty()) next["metadata"].erase("resourceVersion");
   auto stored = Replace(call, before, std::move(next));
   if (!stored) return Refuse(stored.error());

@@ -74,6 +74,19 @@ void ReadVersion(const json& version, Resource& out) {
   }
 }
 
+// How many rules of CEL are in a schema, at any depth.
+std::size_t CountRules(const json& schema) {
+  std::size_t count = 0;
+  for (const auto& [key, value] : schema.items()) {
+    if (key == "x-kubernetes-validations" && value.is_array()) {
+      count += value.size();
+    } else if (value.is_structured()) {
+      count += CountRules(value);
+    }
+  }
+  return count;
+}
+
 json Condition(const char* type, const char* reason, const std::string& now) {
   return {{"type", type},
           {"status", "True"},
@@ -95,6 +108,16 @@ ApiResult<void> ApiServer::CheckObject(const ApiCall& call, const json& object) 
   const std::vector<FieldFault> faults = ValidateObject(object, schema->second);
   if (faults.empty()) return {};
   return Refuse(Invalid(call.resource->info, call.name, faults));
+}
+
+// A test that expects a rule to refuse an object would wonder why it is accepted.
+void ApiServer::WarnOfRules(const json& crd) {
+  const std::size_t rules = CountRules(crd["spec"]["versions"]);
+  if (rules == 0) return;
+  const std::string text = "the in-memory cluster does not evaluate the " + std::to_string(rules) +
+                           " rules (x-kubernetes-validations) of " + TextAt(crd, "metadata.name") +
+                           ": it accepts objects that break them";
+  warnings_.push_back("299 - " + json(text).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 // Serves the resource that the definition describes and sets the status of the definition. Replaces an earlier state of
@@ -136,6 +159,7 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
   resource->selectable_fields = std::move(described.selectable_fields);
 
   if (FindPath(crd->value, "status.conditions") != nullptr) return;
+  WarnOfRules(crd->value);
   json established = crd->value;
   json& status = established["status"];
   status["acceptedNames"] = spec["names"];

@@ -249,6 +249,7 @@ class ApiServer final : public SharedObject {
   // api_schema.cc
   ApiResult<void> CheckObject(const ApiCall& call, const json& object) const;
   void InstallCrd(const ObjectRef& crd) KGEN_REQUIRES(mutex_);
+  void WarnOfRules(const nlohmann::json& crd) KGEN_REQUIRES(mutex_);
   void RemoveCrd(const ObjectRef& crd) KGEN_REQUIRES(mutex_);
 
   // api_discovery.cc

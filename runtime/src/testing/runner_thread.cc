@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/fork.h"
 #include "core/mutex.h"
 
 namespace kgen::testing {
@@ -63,7 +64,7 @@ void RunnerThread::Start(Task task, Task end) {
 void RunnerThread::Loop() {
   for (;;) {
     sleeper_->SleepUntil(Waiter::kNoDeadline);
-    if (quit_) return;
+    if (quit_ || detail::ForkedChild()) return;
     Task end = std::move(end_);
     std::exchange(task_, nullptr)();
     {

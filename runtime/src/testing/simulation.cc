@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "core/fork.h"
 #include "testing/simulation_state.h"
 
 namespace kgen::testing {
@@ -45,12 +46,16 @@ class SimWaiter final : public Waiter {
   }
 
   Result<void> Wait(std::stop_token stop, TimePoint deadline) override {
+    if (detail::ForkedChild()) return Fail(detail::ForkedError());
     if (state_->in_posted_task()) {
       return Fail(
           Error(Code::kInvalidArgument, "a blocking call in a posted task; use Executor::Blocking").With(what_));
     }
-    if (std::exchange(notified_, false)) return {};
+    // First, as the real waiter does, so that a loop ends even if it is notified again and again.
     if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(what_));
+    // Without a notification it blocks below even then, so that others run while a task polls.
+    if (notified_ && state_->now() >= deadline) return Fail(Error(Code::kTimeout, "the deadline passed").With(what_));
+    if (std::exchange(notified_, false)) return {};
     if (state_->closed()) return Fail(Error(Code::kCancelled, "the simulation has ended").With(what_));
 
     // When the end of the simulation releases a blocked task, the test may already have released the waiter.

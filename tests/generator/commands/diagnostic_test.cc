@@ -105,6 +105,35 @@ TEST(DocumentPath, IsWrittenInTheNotationOfUsers) {
   EXPECT_EQ(DocumentPath("items[3]").Key("$ref").Text(), "items[3].$ref");
 }
 
+// Every error of the input that the sources can report has a way out, and the table has no others.
+TEST(DiagnosticsTest, KnowsAWayOutOfEveryClassOfError) {
+  const std::regex call(R"re(\b(?:Error|Fail)\(\s*(?:[a-z_.]+,\s*)?"([a-z0-9]+(?:-[a-z0-9]+)*)")re");
+  std::set<std::string> found;
+  for (const char* part : {"parse", "model", "emit", "commands"}) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(test_support::SourcePath("generator/" + std::string(part)))) {
+      if (entry.path().extension() != ".cc") continue;
+      const std::string text = test_support::ReadFile(entry.path().native());
+      for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at) found.insert((*at)[1]);
+    }
+  }
+  EXPECT_GT(found.size(), 40u);
+  for (const std::string& id : found) EXPECT_NE(WayOut(id), "") << id;
+  const std::string table = test_support::ReadFile(test_support::SourcePath("generator/ways_out.cc"));
+  const std::regex row(R"re(\{"([a-z0-9-]+)", ")re");
+  for (std::sregex_iterator at(table.begin(), table.end(), row), end; at != end; ++at)
+    EXPECT_TRUE(found.contains((*at)[1])) << (*at)[1] << " is no error";
+  EXPECT_EQ(WayOut("unheard-of"), "");
+}
+
+TEST(DiagnosticsTest, ShowsTheWayOutOfItsClassForAnErrorWithoutAHint) {
+  Diagnostics diagnostics;
+  diagnostics.Error("missing-key", {}, "one");
+  diagnostics.Error("missing-key", {}, "two", {}, "its own");
+  EXPECT_EQ(diagnostics.Render(), "kgen: error: one [missing-key]\n    hint: " + std::string(WayOut("missing-key")) +
+                                      "\nkgen: error: two [missing-key]\n    hint: its own\n");
+}
+
 // Every Warning("id", ...) and Warn("id", ...) of the sources, so that the list cannot fall behind.
 // Contract: generator ERR-07.
 TEST(DiagnosticsTest, ListsTheIdsOfAllWarnings) {

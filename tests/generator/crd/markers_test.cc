@@ -64,6 +64,46 @@ TEST(Markers, HaveDefaultsThatAreJsonOrWhatKubebuilderTakes) {
   EXPECT_EQ(Parse("+default={}").marker->value, "{}");
 }
 
+TEST(Markers, HaveCompositeDefaultsInTheSpellingOfControllerGen) {
+  EXPECT_EQ(Parse("+kubebuilder:default={{path:{type: \"X\", value: /}}}").marker->value,
+            R"([{"path":{"type":"X","value":"/"}}])");
+  EXPECT_EQ(Parse("+kubebuilder:default={a:b}").marker->value, R"({"a":"b"})") << "not the list of a:b";
+  EXPECT_EQ(Parse("+kubebuilder:default={a: true, b: {1,-2.5}, c: `x,y`, d: {}}").marker->value,
+            R"({"a":true,"b":[1,-2.5],"c":"x,y","d":{}})");
+  EXPECT_EQ(Parse("+kubebuilder:default={{group: \"g\", kind: K},{kind: L}}").marker->value,
+            R"([{"group":"g","kind":"K"},{"kind":"L"}])");
+  EXPECT_EQ(Parse("+kubebuilder:default={a:http://x.example.com}").marker->value, R"({"a":"http://x.example.com"})");
+  EXPECT_EQ(Parse("+kgen:default=0x10").marker->value, "\"0x10\"") << "JSON has no such number";
+  for (const char* line : {"+default={a:1,a:2}", "+default={a:}", "+default={a:1", "+default={a b: {c}", "+default={,}",
+                           "+default={\"a\":1} x", "+default=[1 2}", "+default={a,b:1}]"})
+    EXPECT_NE(Parse(line).text.find("neither JSON nor text"), std::string::npos) << line << Parse(line).text;
+}
+
+TEST(Markers, AreReadAsRealProjectsWriteThem) {
+  EXPECT_EQ(Parse("+kubebuilder:validation:MaxLength:=253").marker->value, "253");
+  EXPECT_EQ(Parse("+kubebuilder:default:=\"a\"").marker->value, "\"a\"");
+  EXPECT_EQ(Parse("+kubebuilder:validation:Enum:=a;b;").marker->list, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(Parse("+k8s:maxItems=3").marker->name, "maxitems");
+  EXPECT_EQ(Parse("+k8s:eachVal=+k8s:maxLength=3").marker->steps, (std::vector<Step>{Step::kEach}));
+  EXPECT_EQ(Parse("+k8s:immutable").marker->name, "immutable");
+  EXPECT_EQ(Parse("+kubebuilder:validation:items:items:MaxLength=3").marker->steps,
+            (std::vector<Step>{Step::kItems, Step::kItems}));
+  EXPECT_EQ(Parse("+kgen:values:items:maxLength=3").marker->steps, (std::vector<Step>{Step::kValues, Step::kItems}));
+  EXPECT_EQ(Parse("+kgen:name=\"\"", kOnEnumValue).marker->value, "");
+  EXPECT_EQ(Parse("+groupName=shop.example.com", kOnNamespace).marker->value, "shop.example.com");
+  for (const char* line : {"+enum", "+k8s:enum", "+k8s:deepcopy-gen=true", "+k8s:deepcopy-gen:interfaces=a.B",
+                           "+genclient:nonNamespaced", "+patchMergeKey=name", "+protobuf.x=1"}) {
+    const Outcome outcome = Parse(line, kOnEnum);
+    EXPECT_FALSE(outcome.marker) << line;
+    EXPECT_EQ(outcome.text.empty(), !std::string_view(line).contains("protobuf.x")) << line << outcome.text;
+  }
+}
+
+TEST(Markers, OfTheMemberItselfAreErrorsOnItsElements) {
+  for (const char* line : {"+kgen:items:required", "+kgen:items:inline", "+kgen:values:name=a", "+kgen:items:optional"})
+    EXPECT_NE(Parse(line).text.find("does not belong on elements"), std::string::npos) << line;
+}
+
 TEST(Markers, ThatAreUnknownAreErrorsWithAPositionAndASuggestion) {
   const Outcome outcome = Parse("+kgen:minimun=1");
   EXPECT_FALSE(outcome.marker);
@@ -147,6 +187,14 @@ constexpr Case kCases[] = {
     {"maxItems", kOnMember, "+kgen:maxItems=1", "+kgen:maxItems=1.5", "not a number from 0 on"},
     {"listType", kOnMember, "+listType=map", "+listType", "needs a value"},
     {"listMapKey", kOnMember, "+listMapKey=name", "+listMapKey=\"name", "does not end"},
+    {"immutable", kOnMember, "+kgen:immutable", "+kgen:immutable=no", "takes no value"},
+    {"exactlyOneOf", kOnStruct, "+kgen:exactlyOneOf=a;b", "+kgen:exactlyOneOf=", "empty element"},
+    {"atMostOneOf", kOnStruct, "+kgen:atMostOneOf=a;b", "+kgen:atMostOneOf", "needs a value"},
+    {"atLeastOneOf", kOnStruct, "+kgen:atLeastOneOf=a;b", "+kgen:atLeastOneOf=a;;b", "empty element"},
+    {"schema", kOnMember, "+kgen:schema={type: object}", "+kgen:schema={type", "neither JSON nor text"},
+    {"values:", kOnMember, "+kgen:values:maxLength=3", "+kgen:values:maxLength=", "not a number from 0 on"},
+    {"groupName", kOnNamespace, "+groupName=shop.example.com", "+groupName", "needs a value"},
+    {"versionName", kOnNamespace, "+versionName=v1", "+versionName=", "its value is empty"},
     {"items:", kOnMember, "+kgen:items:maxLength=3", "+kgen:items:maxLength=", "not a number from 0 on"},
     {"minProperties", kOnMember, "+kgen:minProperties=1", "+kgen:minProperties= -1", "not a number from 0 on"},
     {"maxProperties", kOnMember, "+kgen:maxProperties=1", "+kgen:maxProperties=1x", "not a number from 0 on"},
@@ -178,7 +226,7 @@ TEST(Markers, AreReadOrRefusedWithTheReason) {
 TEST(Markers, AreRefusedWhereTheyDoNotBelong) {
   for (const Case& row : kCases) {
     const MarkerPlace wrong = row.place == kOnStruct ? kOnMember : kOnEnumValue;
-    if (row.name == "name") continue;  // the values of an enum have names too
+    if (row.name == "name" || row.name == "rbac") continue;  // on values of an enum too
     const Outcome outcome = Parse(row.good, wrong);
     EXPECT_FALSE(outcome.marker) << row.good;
     EXPECT_NE(outcome.text.find("does not belong on"), std::string::npos) << row.good << "\n" << outcome.text;

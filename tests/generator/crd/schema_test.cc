@@ -10,80 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "generator/crd/rbac.h"
 #include "generator/crd/resources.h"
 #include "generator/crd/used_apis.h"
+#include "tests/generator/crd/headers.h"
 
 namespace kgen::generator::crd {
 namespace {
-
-// Builds descriptions, and reads them.
-class Headers {
- public:
-  Headers() { file_ = diagnostics_.AddFile("shop.h"); }
-
-  // `lines` is the comment: text, and markers.
-  Struct& Add(const std::string& name, const std::vector<std::string>& lines, std::vector<Member> members) {
-    Struct described{.name_space = "acme::shop::v1", .path = name, .header = "shop.h", .comment = Of(lines)};
-    described.origin = Next();
-    described.members = std::move(members);
-    return description_.structs[described.Name()] = std::move(described);
-  }
-
-  // A struct that another API declares, and whose schema is in documents.
-  void Use(const std::string& name) {
-    const std::size_t end = name.rfind("::");
-    description_.structs[name] = {
-        .name_space = name.substr(0, end), .path = name.substr(end + 2), .header = "types.h", .comment = {}};
-    description_.structs[name].external = description_.structs[name].documented = true;
-  }
-
-  Member Of(const std::string& name, Type type, const std::vector<std::string>& lines = {}) {
-    Member member{.name = name, .wire_name = name, .type = std::move(type), .comment = Of(lines), .origin = Next()};
-    return member;
-  }
-
-  // The kind Order with these members and markers.
-  std::string Crd(std::vector<Member> members, std::vector<std::string> lines = {}, const SchemaOptions& options = {}) {
-    lines.insert(lines.begin(), "+kgen:resource:group=shop.example.com,version=v1");
-    members.insert(members.begin(), Of("metadata", {.kind = TypeKind::kObjectMeta}));
-    Add("Order", lines, std::move(members));
-    return Yaml(options);
-  }
-
-  std::string Yaml(const SchemaOptions& options = {}) {
-    ReadMarkers(description_, diagnostics_);
-    std::string out;
-    for (const crd::Crd& crd : MakeCrds(description_, FindKinds(description_, diagnostics_), options, diagnostics_))
-      out += crd.yaml;
-    return out;
-  }
-
-  std::string Said() const { return diagnostics_.Render(); }
-  Description& description() { return description_; }
-
- private:
-  Comment Of(const std::vector<std::string>& lines) {
-    Comment out;
-    for (const std::string& line : lines) (IsMarker(line) ? out.markers : out.text).push_back({line, Next()});
-    return out;
-  }
-  Origin Next() { return {.file = file_, .line = ++line_, .column = 1}; }
-
-  Diagnostics diagnostics_;
-  Description description_;
-  std::uint32_t file_ = 0, line_ = 0;
-};
-
-Type Object(const std::string& name) {
-  return {.kind = TypeKind::kStruct, .name = "acme::shop::v1::" + name, .boxed = true};
-}
-Type List(Type element) { return {.kind = TypeKind::kList, .name = {}, .element = {std::move(element)}}; }
-
-testing::AssertionResult Has(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "no\n" << part << "\nin\n" << text;
-}
 
 TEST(CrdOfAHeader, HasNamesVersionsAndSchema) {
   Headers headers;
@@ -250,6 +182,28 @@ TEST(BuiltInTypes, AreInlinedAsTheirDocumentsDescribeThem) {
                 - type: string
                 x-kubernetes-int-or-string: true
 )"));
+}
+
+// As controller-gen writes them in pod templates.
+TEST(BuiltInTypes, AreAtomicAndHaveDefaultsAsInGo) {
+  Headers headers;
+  headers.Use("k8s::core::v1::EnvFromSource");
+  headers.Use("k8s::core::v1::Volume");
+  const std::string yaml = headers.Crd({headers.Of("env", Foreign("k8s::core::v1::EnvFromSource")),
+                                        headers.Of("volume", Foreign("k8s::core::v1::Volume"))},
+                                       {}, {.apis = &Kubernetes()});
+  EXPECT_EQ(headers.Said(), "");
+  const std::string atomic = "                x-kubernetes-map-type: atomic\n";
+  EXPECT_TRUE(Has(yaml,
+                  "              configMapRef:\n                properties:\n                  name:\n"
+                  "                    default: \"\"\n                    type: string\n"
+                  "                  optional:\n                    type: boolean\n"
+                  "                type: object\n" +
+                      atomic));
+  EXPECT_TRUE(Has(yaml, atomic + "              csi:\n")) << "of configMap";
+  EXPECT_EQ(yaml.find("default: ReadWrite"), std::string::npos);
+  EXPECT_EQ(yaml.find("default: Shared"), std::string::npos);
+  EXPECT_TRUE(Has(yaml, "default: ext4\n"));
 }
 
 TEST(BuiltInTypes, KeepMetadataOnlyIfTheOptionSaysSo) {
@@ -423,6 +377,25 @@ TEST(Descriptions, AreCutBehindASentenceOrAWord) {
   EXPECT_EQ(make(0).find("description"), std::string::npos);
 }
 
+TEST(Descriptions, EndBeforeNotesForDevelopers) {
+  Headers headers;
+  const Type text{.kind = TypeKind::kString};
+  const std::string yaml =
+      headers.Crd({headers.Of("a", text, {"For users.", "", "TODO(ann): rename it,", "some day."}),
+                   headers.Of("b", text, {"For users.", "---", "For us."}), headers.Of("c", text, {"NOLINT(foo)"}),
+                   headers.Of("d", text, {"clang-format off", "For users.", "clang-format on", "NOLINTNEXTLINE(bar)"}),
+                   headers.Of("e", text, {"For users:", "```", "--- a table", "TODO", "```", "The end."})});
+  EXPECT_EQ(headers.Said(), "");
+  EXPECT_TRUE(Has(yaml, "          a:\n            description: For users.\n            type: string\n"));
+  EXPECT_TRUE(Has(yaml, "          b:\n            description: For users.\n            type: string\n"));
+  EXPECT_TRUE(Has(yaml, "          c:\n            type: string\n"));
+  EXPECT_TRUE(Has(yaml, "          d:\n            description: For users.\n            type: string\n"));
+  EXPECT_TRUE(
+      Has(yaml,
+          "            description: |-\n              For users:\n              ```\n              --- a table\n"
+          "              TODO\n              ```\n              The end.\n"));
+}
+
 TEST(MarkersOfTypes, ThatDoNotFitAreErrors) {
   Headers headers;
   headers.Add("Line", {}, {headers.Of("item", {.kind = TypeKind::kString})});
@@ -465,6 +438,17 @@ TEST(MarkersOfTypes, WithoutEffectAreErrors) {
   EXPECT_TRUE(Has(said, "\"1.5\" cannot be a value of an integer"));
   EXPECT_TRUE(Has(said, "\"map\" is not one of atomic, set"));
   EXPECT_TRUE(Has(said, "it is for the list of the member, not for lists in it"));
+}
+
+TEST(Enums, MayHaveTheEmptyTextAsAValue) {
+  Headers headers;
+  Enum size{.name = "acme::shop::v1::Size", .comment = {}, .values = {{.name = "kBig", .text = "Big", .comment = {}}}};
+  size.values.push_back(
+      {.name = "kNone", .text = "None", .comment = {.text = {}, .markers = {{"+kgen:name=\"\"", {}}}}});
+  headers.description().enums[size.name] = size;
+  const std::string yaml = headers.Crd({headers.Of("size", {.kind = TypeKind::kEnum, .name = size.name})});
+  EXPECT_EQ(headers.Said(), "");
+  EXPECT_TRUE(Has(yaml, "            enum:\n            - Big\n            - \"\"\n"));
 }
 
 // A server refuses null where there is an enum, even if null is among its values; it does not read allOf for null.
@@ -565,6 +549,23 @@ TEST(Defaults, FitTheirSchemasOrAreErrors) {
       Has(said(Object("Line"), {}, R"({"item":"ab","sizes":["Small"]})"), "the default.sizes[0] is not one of"));
   EXPECT_TRUE(Has(said(Object("Line"), {}, R"({"item":null})"), "the default.item is not of the type string"));
 
+  EXPECT_TRUE(Has(said(text, {"+kgen:pattern=`^[a-z]+$`"}, "A1"), "\"A1\" does not match the pattern \"^[a-z]+$\""));
+  EXPECT_TRUE(Has(said(text, {"+kgen:format=uuid"}, "a"), "\"a\" is no uuid"));
+  EXPECT_TRUE(Has(said({.kind = TypeKind::kQuantity}, {}, "1Gb"), "does not match the pattern"));
+  EXPECT_TRUE(Has(said({.kind = TypeKind::kTime}, {}, "2024-13-01T00:00:00Z"), "is no date-time such as"));
+  EXPECT_TRUE(Has(said({.kind = TypeKind::kMicroTime}, {}, "now"), "is no date-time"));
+  EXPECT_TRUE(Has(said({.kind = TypeKind::kDuration}, {}, "3 days"), "\"3 days\" is no duration such as 1h30m"));
+  EXPECT_TRUE(Has(said({.kind = TypeKind::kBytes}, {}, "abc"), "is no byte"));
+  EXPECT_TRUE(Has(said(List(text), {"+kgen:items:pattern=`^a$`"}, "[a,b]"), "the default[1] \"b\" does not match"));
+
+  EXPECT_EQ(said(text, {"+kgen:pattern=`^[a-z]+$`", "+kgen:format=email"}, "ab"), "") << "a server checks email";
+  EXPECT_EQ(said({.kind = TypeKind::kQuantity}, {}, "100Mi"), "");
+  EXPECT_EQ(said({.kind = TypeKind::kTime}, {}, "2024-12-31T23:59:59Z"), "");
+  EXPECT_EQ(said({.kind = TypeKind::kDuration}, {}, "1h30m"), "");
+  EXPECT_EQ(said({.kind = TypeKind::kBytes}, {}, "YWI="), "");
+  EXPECT_EQ(said(text, {"+kgen:format=cidr"}, "10.0.0.0/8"), "");
+  EXPECT_NE(said(text, {"+kgen:format=cidr"}, "10.0.0.0/33"), "");
+  EXPECT_NE(said(text, {"+kgen:format=ipv6"}, "10.0.0.1"), "");
   EXPECT_EQ(said(Object("Line"), {}, R"({"item":"ab","count":null,"sizes":["Big"]})"), "");
   EXPECT_EQ(said(number, {"+kgen:minimum=1", "+kgen:exclusiveMinimum=false"}, "1"), "");
   EXPECT_EQ(said({.kind = TypeKind::kJson}, {}, R"({"a":[1,{}]})"), "");
@@ -674,17 +675,6 @@ TEST(VersionsOfAKind, AreOneCrdWithOneStorageVersion) {
       EXPECT_TRUE(Has(headers.Said(), "0 of them are the storage version"));
     }
   }
-}
-
-TEST(ClusterRole, HasTheRulesOfTheMarkers) {
-  Headers headers;
-  headers.Crd({},
-              {"+kgen:rbac:groups=core,resources=pods,verbs=get;list", "+kubebuilder:rbac:urls=/metrics,verbs=get"});
-  EXPECT_EQ(headers.Said(), "");
-  EXPECT_EQ(MakeClusterRole(headers.description(), "shop"),
-            "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: shop\nrules:\n"
-            "- apiGroups:\n  - \"\"\n  resources:\n  - pods\n  verbs:\n  - get\n  - list\n"
-            "- nonResourceURLs:\n  - /metrics\n  verbs:\n  - get\n");
 }
 
 TEST(Plurals, FollowTheEndingOfTheKind) {

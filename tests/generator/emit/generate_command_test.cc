@@ -326,7 +326,7 @@ TEST_F(Generate, RefusesUnknownWarningIds) {
   EXPECT_EQ(near.code, kBadUsage);
   EXPECT_THAT(near.err, HasSubstr("--no-warn: no warning has the id \"crd-nam\", did you mean crd-name?"));
   EXPECT_EQ(Invoke({"--out", out_, "--error", "bogus-and-more", orders_}).code, kBadUsage);
-  EXPECT_EQ(Invoke({"--out", out_, "--error", "crd-name", "--no-warn", "enum-clash", orders_}).code, kFine);
+  EXPECT_EQ(Invoke({"--out", out_, "--error", "crd-name", "--no-warn", "enum-range", orders_}).code, kFine);
 }
 
 // Contract: generator OUT-12.

@@ -181,6 +181,29 @@ TEST_F(OutputTest, RecoversFromARunThatWasKilled) {
   }
 }
 
+TEST_F(OutputTest, RemovesWhatAKilledRunHasLeft) {
+  const Files files = {{"acme/shop/x.h", kMark + "1"}};
+  Write(files);
+  Put("acme/shop/x.h.kgen-new", "half");
+  Put("acme/old/v1/y.h.kgen-new", "");
+  Put(".kgen-manifest-acme.kgen-new", "");
+  Put("other/z.h.kgen-new", "of nobody");
+  Put("acme/mine.txt", "mine");
+  fs::create_directories(folder_ / "acme/empty");
+  const auto leftovers = ::testing::UnorderedElementsAre("acme/shop/x.h.kgen-new", "acme/old/v1/y.h.kgen-new",
+                                                         ".kgen-manifest-acme.kgen-new", "acme/empty");
+  EXPECT_THAT(Write(files, false, /*write=*/false).removed, leftovers) << "--check must see them";
+  EXPECT_TRUE(Exists("acme/old/v1/y.h.kgen-new"));
+  const OutputResult result = Write(files);
+  EXPECT_THAT(result.removed, leftovers);
+  EXPECT_THAT(result.written, IsEmpty());
+  for (const char* gone : {"acme/shop/x.h.kgen-new", "acme/old", "acme/empty", ".kgen-manifest-acme.kgen-new"})
+    EXPECT_FALSE(Exists(gone)) << gone;
+  EXPECT_TRUE(Exists("other/z.h.kgen-new"));
+  EXPECT_TRUE(Exists("acme/mine.txt"));
+  EXPECT_THAT(Write(files, false, /*write=*/false).removed, IsEmpty());
+}
+
 TEST_F(OutputTest, IsTheOnlyRunInItsFolder) {
   bool locked = false;
   const auto look = [&](const std::string&) {

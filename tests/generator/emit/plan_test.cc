@@ -284,6 +284,7 @@ TEST(PlanOfScale, UsesThePathsOfTheVersion) {
   std::string crd = test::OrderCrd("spec: {type: object, properties: {shards: {type: integer}}}");
   crd += "    subresources: {scale: {specReplicasPath: .spec.shards, statusReplicasPath: .status.shards}}\n";
   crd += "  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n";
+  crd += "  conversion: {strategy: Webhook}\n";
   Loaded loaded = Load({crd});
   ASSERT_EQ(loaded.Said(), "");
   const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
@@ -333,16 +334,33 @@ TEST(PlanOfMetadata, NamesFieldsAsFieldSelectorsDo) {
 }
 
 // Contract: generator ENUM-04.
-TEST(PlanOfEnums, WarnsOfValuesThatMapToTheSameConstant) {
+TEST(PlanOfEnums, NamesValuesThatDifferInCaseBySpellingAlone) {
   Loaded loaded = Load({test::OrderCrd("a: {type: string, enum: [replace, keep, Replace]}")});
   const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
-  EXPECT_EQ(loaded.Said(),
-            "input.yaml:16:11 warning enum-clash: values of \"a\" map to the same constant, so each constant "
-            "ends in its value's spelling: \"Replace\" is kReplace_Replace, \"replace\" is kReplace_replace | "
-            "acme.shop.v1.Order.a\n");
+  EXPECT_EQ(loaded.Said(), "");
   const PlannedEnum& values = plan.versions.at(0).structs.at(0).enums.at(0);
   ASSERT_EQ(values.constants.size(), 3u);
-  EXPECT_EQ(values.constants[1].identifier, "kKeep");
+  EXPECT_EQ(values.constants[0].identifier, "kReplace");
+  EXPECT_EQ(values.constants[1].identifier, "k_keep");
+  EXPECT_EQ(values.constants[2].identifier, "k_replace");
+}
+
+TEST(PlanOfEnums, LeavesOutTheConstantsOfAVeryLargeOne) {
+  const auto plan_of = [](int count, Loaded& loaded) {
+    std::string values;
+    for (int i = 0; i < count; ++i) values += (i == 0 ? "v" : ", v") + std::to_string(i);
+    loaded = Load({test::OrderCrd("a: {type: string, enum: [" + values + "]}")});
+    return MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics).versions.at(0).structs.at(0);
+  };
+  Loaded loaded;
+  EXPECT_EQ(plan_of(5000, loaded).enums.at(0).constants.size(), 5000u);
+  EXPECT_EQ(loaded.Said(), "");
+  const PlannedStruct order = plan_of(5001, loaded);
+  EXPECT_THAT(order.enums, ::testing::IsEmpty());
+  EXPECT_EQ(order.fields.at(1).note, "");
+  EXPECT_EQ(loaded.Said(),
+            "input.yaml:16:11 warning enum-size: the enum has 5001 values; it gets no constants, because they would "
+            "take too long to compile | acme.shop.v1.Order.a\n");
 }
 
 // The member `a`, whose schema is this.

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,7 +106,7 @@ TEST(Shapes, AreToldApartByNamesKindsNullabilityAndWhatIsInside) {
 TEST(Shapes, DoNotDependOnWhatIsSaidOfTheFields) {
   EXPECT_TRUE(AreOneType(
       "{type: object, description: One., required: [a], properties: {a: {type: string, minLength: 1, default: x}}}",
-      "{type: object, description: Two., properties: {a: {type: string, description: Words., enum: [x]}}}"));
+      "{type: object, description: Two., properties: {a: {type: string, description: Words.}}}"));
 }
 
 TEST(Shapes, SayWhatIsTrueOfAllPositions) {
@@ -123,17 +125,79 @@ TEST(Shapes, SayWhatIsTrueOfAllPositions) {
   EXPECT_EQ(b.note, "");
 }
 
-TEST(Shapes, HaveTheConstantsOfAllPositions) {
-  const std::vector<PlannedStruct> shared =
-      SharedOf(PlanOfSpec("a: {type: object, properties: {p: {type: string, enum: [w, x]}}}, "
-                          "b: {type: object, properties: {p: {type: string}}}, "
-                          "c: {type: object, properties: {p: {type: string, enum: [z, x]}}}"));
-  ASSERT_EQ(shared.size(), 1u);
-  std::vector<std::string> constants;
-  for (const PlannedEnum::Constant& constant : shared[0].enums.at(0).constants)
-    constants.push_back(constant.identifier);
-  EXPECT_THAT(constants, ElementsAre("kW", "kX", "kZ"));
-  EXPECT_EQ(shared[0].fields.at(0).note, "one of PValues");
+TEST(Shapes, AreToldApartByTheValuesOfEnums) {
+  const auto with = [](const std::string& p) { return "{type: object, properties: {p: " + p + "}}"; };
+  const std::string wx = "{type: string, enum: [w, x]}";
+  EXPECT_TRUE(AreOneType(with(wx), with("{type: string, enum: [x, w]}")));
+  EXPECT_FALSE(AreOneType(with(wx), with("{type: string, enum: [w]}")));
+  EXPECT_FALSE(AreOneType(with(wx), with("{type: string, enum: [wx]}")));
+  EXPECT_FALSE(AreOneType(with(wx), with("{type: string}")));
+  EXPECT_FALSE(AreOneType(with("{type: array, items: " + wx + "}"), with("{type: array, items: {type: string}}")));
+  EXPECT_FALSE(AreOneType(with(with(wx)), with(with("{type: string}"))));
+  EXPECT_FALSE(AreOneType(with("{type: integer, enum: [1]}"), with("{type: integer, enum: [1, 2]}")));
+}
+
+// The name of every constant of a version, by the path of its struct.
+std::set<std::string> ConstantsOf(const PlannedVersion& version, const PlannedGroup& group) {
+  std::set<std::string> out;
+  const std::function<void(const std::string&, const PlannedStruct&)> add = [&](const std::string& path,
+                                                                                const PlannedStruct& planned) {
+    for (const PlannedEnum& values : planned.enums) {
+      for (const PlannedEnum::Constant& constant : values.constants)
+        out.insert(path + "::" + values.name + "::" + constant.identifier + " = " + constant.value);
+    }
+    for (const PlannedStruct& nested : planned.nested) add(path + "::" + nested.name, nested);
+    for (const PlannedAlias& alias : planned.aliases) {
+      for (const PlannedStruct& shared : group.structs) {
+        if (alias.shared && shared.name == alias.target) add(path + "::" + alias.name, shared);
+      }
+    }
+  };
+  for (const PlannedStruct& planned : version.structs) add(planned.name, planned);
+  return out;
+}
+
+// Contract: generator ENUM-04; design D19.
+TEST(Constants, StayWhatTheyAreWhenAKindIsAdded) {
+  const std::string order = OrderCrd(
+      "spec: {type: object, properties: {rule: {type: object, properties: {action: {type: string, enum: [drop, "
+      "Keep]}, note: {type: string}}}}}");
+  std::string route = OrderCrd(
+      "spec: {type: object, properties: {rule: {type: object, properties: {action: {type: string, enum: [Drop, drop, "
+      "keep]}, note: {type: string}}}}}");
+  for (std::size_t at = route.find("orders"); at != std::string::npos; at = route.find("orders"))
+    route.replace(at, 6, "routes");
+  route.replace(route.find("kind: Order,"), 12, "kind: Route,");
+  const auto of = [](const Plan& plan, const std::string& kind) {
+    const auto group = plan.groups.find("shop.example.com");
+    std::set<std::string> constants =
+        ConstantsOf(plan.versions.at(0), group == plan.groups.end() ? PlannedGroup() : group->second);
+    std::erase_if(constants, [&](const std::string& name) { return !name.starts_with(kind); });
+    return constants;
+  };
+  const std::set<std::string> alone = of(PlanOf({order}), "Order");
+  EXPECT_THAT(alone, ElementsAre("Order::Spec::Rule::ActionValues::kKeep = \"Keep\"",
+                                 "Order::Spec::Rule::ActionValues::k_drop = \"drop\""));
+  const Plan both = PlanOf({order, route});
+  EXPECT_EQ(of(both, "Order"), alone);
+  EXPECT_THAT(of(both, "Route"), ElementsAre("Route::Spec::Rule::ActionValues::kDrop = \"Drop\"",
+                                             "Route::Spec::Rule::ActionValues::k_drop = \"drop\"",
+                                             "Route::Spec::Rule::ActionValues::k_keep = \"keep\""));
+}
+
+TEST(Constants, OfAPositionDoNotAppearAtAnother) {
+  const Plan plan = PlanOfSpec(
+      "a: {type: object, properties: {p: {type: string, enum: [w, x]}}}, "
+      "b: {type: object, properties: {p: {type: string}}}, "
+      "c: {type: object, properties: {p: {type: string, enum: [z, x]}}}, "
+      "d: {type: object, properties: {p: {type: string, enum: [x, w]}}}");
+  ASSERT_EQ(SharedOf(plan).size(), 1u);
+  const auto constants = ConstantsOf(plan.versions.at(0), plan.groups.at("shop.example.com"));
+  EXPECT_THAT(constants, ElementsAre("Order::Spec::A::PValues::k_w = \"w\"", "Order::Spec::A::PValues::k_x = \"x\"",
+                                     "Order::Spec::C::PValues::k_x = \"x\"", "Order::Spec::C::PValues::k_z = \"z\"",
+                                     "Order::Spec::D::PValues::k_w = \"w\"", "Order::Spec::D::PValues::k_x = \"x\""));
+  EXPECT_EQ(SpecOf(plan).nested.at(0).fields.at(0).note, "");
+  EXPECT_EQ(SpecOf(plan).nested.at(1).fields.at(0).note, "one of PValues");
 }
 
 TEST(Shapes, LeaveTheWordsOfAPositionAtItsAlias) {
@@ -143,6 +207,47 @@ TEST(Shapes, LeaveTheWordsOfAPositionAtItsAlias) {
   EXPECT_THAT(SpecOf(plan).aliases.at(0).comment, ElementsAre("// One a."));
   EXPECT_THAT(SpecOf(plan).aliases.at(1).comment, ElementsAre("// One b."));
   EXPECT_THAT(SharedOf(plan).at(0).comment, ElementsAre("// v1::Order::Spec::A and 1 other."));
+}
+
+TEST(Shapes, LeaveTheWordsOfMembersAtTheAliasWhereTheyDiffer) {
+  const auto pod = [](const std::string& image, const std::string& port) {
+    return "{type: object, properties: {image: {type: string" + image +
+           "}, ports: {type: array, items: {type: object, properties: {port: {type: integer" + port +
+           "}, name: {type: string, description: Same.}}}}}}";
+  };
+  const Plan plan =
+      PlanOfSpec("a: " + pod(", description: One.", "") + ", b: " + pod(", description: Two.", ", description: P2.") +
+                 ", c: " + pod("", ", description: P3."));
+  const std::vector<PlannedAlias>& aliases = SpecOf(plan).aliases;
+  ASSERT_EQ(aliases.size(), 3u);
+  EXPECT_THAT(aliases[0].comment, ElementsAre("// `image`: One."));
+  EXPECT_THAT(aliases[1].comment, ElementsAre("// `image`: Two.", "// `ports.port`: P2."));
+  EXPECT_THAT(aliases[2].comment, ElementsAre("// `ports.port`: P3."));
+  ASSERT_EQ(SharedOf(plan).size(), 1u);
+  EXPECT_THAT(SharedOf(plan)[0].nested.at(0).fields.at(0).comment, ElementsAre("// Same."));
+}
+
+// What the positions of an alias inside of a shared struct have in common stands there, once.
+TEST(Shapes, LeaveTheWordsOfMembersAtTheInnermostAliasThatKnowsThem) {
+  const std::string tls =
+      "{type: object, properties: {map: {type: object, properties: {key: {type: string, description: Of a map.}}}, "
+      "secret: {type: object, properties: {key: {type: string, description: Of a secret.}}}}}";
+  const Plan plan = PlanOfSpec("a: " + tls + ", b: " + tls);
+  EXPECT_THAT(SpecOf(plan).aliases.at(0).comment, IsEmpty());
+  const std::vector<PlannedStruct> shared = SharedOf(plan);
+  const auto outer = std::find_if(shared.begin(), shared.end(), [](const auto& s) { return s.aliases.size() == 2; });
+  ASSERT_NE(outer, shared.end());
+  EXPECT_THAT(outer->aliases[0].comment, ElementsAre("// `key`: Of a map."));
+  EXPECT_THAT(outer->aliases[1].comment, ElementsAre("// `key`: Of a secret."));
+}
+
+TEST(Shapes, HaveTheDescriptionThatSomePositionsLeaveOut) {
+  const Plan plan = PlanOfSpec(
+      "a: {type: object, properties: {x: {type: string, description: Words.}}}, "
+      "b: {type: object, properties: {x: {type: string}}}");
+  ASSERT_EQ(SharedOf(plan).size(), 1u);
+  EXPECT_THAT(SharedOf(plan)[0].fields.at(0).comment, ElementsAre("// Words."));
+  EXPECT_THAT(SpecOf(plan).aliases.at(0).comment, IsEmpty());
 }
 
 TEST(Shapes, StandAfterTheOnesThatTheyUse) {
@@ -174,7 +279,7 @@ TEST(Shapes, AreSharedByTheVersionsOfAGroup) {
   crd += std::string(
              "  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: "
              "{spec: {type: object, properties: {b: ") +
-         kReference + "}}}}}}\n";
+         kReference + "}}}}}}\n  conversion: {strategy: Webhook}\n";
   const Plan plan = PlanOf({crd});
   ASSERT_EQ(SharedOf(plan).size(), 1u);
   EXPECT_THAT(SharedOf(plan)[0].comment, ElementsAre("// v2::Order::Spec::B and 1 other."));

@@ -81,7 +81,7 @@ TEST(Crd, ReadsSubresourcesColumnsAndSelectableFieldsPerVersion) {
       "    additionalPrinterColumns:\n    - {name: Ready, type: string, priority: 1, jsonPath: "
       "'.status.conditions[?(@.type == \"Ready\")].status'}\n"
       "    selectableFields:\n    - jsonPath: .spec.color\n    schema:\n      openAPIV3Schema: {type: object}\n";
-  const Loaded loaded = Load({kCrd + version});
+  const Loaded loaded = Load({kCrd + version + "  conversion: {strategy: Webhook}\n"});
   ASSERT_EQ(loaded.Said(), "");
   const ApiKind* beta = Order(loaded, "v1beta1");
   ASSERT_NE(beta, nullptr);

@@ -169,7 +169,8 @@ TEST_P(FactoryTest, StartsWhatWasAskedForAndMayStartMoreLater) {
   const Result<void> early = factory.WaitForCacheSync();
   ASSERT_FALSE(early.has_value());
   EXPECT_EQ(early.error().code(), Code::kInvalidArgument);
-  EXPECT_THAT(early.error().ToString(), HasSubstr("samples: the informer has not been started"));
+  EXPECT_THAT(early.error().ToString(),
+              HasSubstr("samples.test.kgen.dev/v1 (Sample): the informer has not been started"));
   Add("default", "a");
   factory.Start();
   Must(factory.WaitForCacheSync());
@@ -191,7 +192,7 @@ TEST_P(FactoryTest, KeepsToItsNamespaceAndTweak) {
   Add("one", "e");
   Add("two", "f", R"(,"labels":{"tier":"gold"})");
   cluster_.RunUntilIdle();
-  EXPECT_EQ(factory.status().at(0).name, "samples in one");
+  EXPECT_EQ(factory.status().at(0).name, "samples.test.kgen.dev/v1 in one");
   std::vector<std::string> keys;
   for (const auto& [key, version] : folded_) keys.push_back(key);
   EXPECT_THAT(keys, ElementsAre("one/a", "one/d"));

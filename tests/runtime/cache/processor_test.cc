@@ -49,9 +49,9 @@ std::vector<AnyEvent> Events(AnyEvent event) {
 // Records the events that it receives in a list of the test's thread.
 struct Told : Observer {
   void OnHandlerFailed(const HandlerFailed& e) override { failed.push_back(e.key->str() + ": " + std::string(e.what)); }
-  void OnBacklogHigh(const BacklogHigh& e) override { backlogs.push_back(e.backlog); }
+  void OnBacklogHigh(const BacklogHigh& e) override { (e.merging ? merging : backlogs).push_back(e.backlog); }
   std::vector<std::string> failed;
-  std::vector<std::size_t> backlogs;
+  std::vector<std::size_t> backlogs, merging;
 };
 
 class ListenerTest : public ::testing::TestWithParam<std::uint64_t> {
@@ -320,7 +320,7 @@ TEST_P(ListenerTest, ReportsABacklogAgainThatShrankAndGrewAtOnce) {
   EXPECT_THAT(told_->backlogs, ElementsAre(9u, 9u));
 }
 
-// With a limit of one event per key that waits; the first call is stuck until the gate opens.
+// The first call is stuck until the gate opens.
 class CoalescingTest : public ListenerTest {
  protected:
   Shared<Listener> Stuck(HandlerOptions options) {
@@ -351,7 +351,7 @@ class CoalescingTest : public ListenerTest {
 
 // Contract: controller 273.
 TEST_P(CoalescingTest, MergesTheEventsOfAKeyBeyondTheLimitAndKeepsTheLastState) {
-  const auto listener = Stuck({.backlog_limit = 1});
+  const auto listener = Stuck({.backlog_bytes = 0});
   for (AnyEvent& event :
        std::vector<AnyEvent>{Update("u", "1", "2"), Update("u", "2", "3"), Add("a"), Update("a", "1", "2"),
                              Update("d", "1", "2"), Delete("d", "3"), Delete("r", "1"), Add("r"), Update("r", "1", "2"),
@@ -365,18 +365,73 @@ TEST_P(CoalescingTest, MergesTheEventsOfAKeyBeyondTheLimitAndKeepsTheLastState) 
   EXPECT_EQ(listener->Backlog(), 0u);
 }
 
+// An event takes some hundred bytes here, with the state that it replaces.
 TEST_P(CoalescingTest, DeliversEveryEventBelowTheLimit) {
-  const auto listener = Stuck({.backlog_limit = 3});
-  listener->Deliver(Events(Update("u", "1", "2")));
-  listener->Deliver(Events(Update("u", "2", "3")));
-  listener->Deliver(Events(Update("u", "3", "4")));
-  listener->Deliver(Events(Update("u", "4", "5")));
+  const auto listener = Stuck({.backlog_bytes = 10'000});
+  for (int version = 1; version < 8; ++version) {
+    listener->Deliver(Events(Update("u", std::to_string(version), std::to_string(version + 1))));
+  }
+  EXPECT_EQ(listener->Backlog(), 7u);
+  EXPECT_THAT(told_->merging, IsEmpty());
   Open();
-  EXPECT_THAT(calls_, ElementsAre("updated u 1>2 watch", "updated u 2>3 watch", "updated u 3>5 watch"));
+  EXPECT_EQ(calls_.size(), 7u);
+}
+
+// Contract: informer PL-03; controller 273.
+TEST_P(CoalescingTest, MergesByDefaultBeforeTheBacklogFillsTheMemoryAndReportsItOnce) {
+  const auto listener = Stuck({});
+  const std::string text(1u << 20, 'x');
+  const auto state = [&](int version) {
+    return AnyRef(MakeRef(PartialObjectMetadata{
+        .metadata = {.name = "u", .annotations = {{"a", text}}, .resourceVersion = std::to_string(version)}}));
+  };
+  for (int version = 1; version < 200; ++version) {
+    listener->Deliver(Events({.type = AnyEvent::Type::kUpdated,
+                              .reason = Reason::kWatch,
+                              .key = {{}, "u"},
+                              .before = state(version),
+                              .now = state(version + 1)}));
+  }
+  EXPECT_LE(listener->Backlog(), 66u);  // 64 MiB and what two events of a key hold
+  EXPECT_GE(listener->Backlog(), 63u);
+  EXPECT_EQ(told_->merging.size(), 1u);
+  Open();
+  EXPECT_THAT(calls_.front(), ::testing::StartsWith("updated u 1>2"));
+  EXPECT_THAT(calls_.back(), ::testing::EndsWith(">200 watch"));
+}
+
+TEST_P(CoalescingTest, KeepsEveryStateForAHandlerThatAsksForNoLimit) {
+  const auto listener = Stuck({.backlog_bytes = std::nullopt});
+  for (int version = 1; version < 2000; ++version) {
+    listener->Deliver(Events(Update("u", std::to_string(version), std::to_string(version + 1))));
+  }
+  EXPECT_EQ(listener->Backlog(), 1999u);
+  EXPECT_THAT(told_->merging, IsEmpty());
+  Open();
+  EXPECT_EQ(calls_.size(), 1999u);
+}
+
+// What a handler that was added late gets first, and what a resync repeats, are the objects of the cache.
+TEST_P(CoalescingTest, CountsOnlyWhatTheCacheHasReplaced) {
+  const auto listener = Stuck({.backlog_bytes = 1u << 20});
+  const std::string text(1u << 20, 'x');
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    const AnyRef object(MakeRef(PartialObjectMetadata{.metadata = {.name = name, .annotations = {{"a", text}}}}));
+    listener->Deliver(
+        Events({.type = AnyEvent::Type::kAdded, .reason = Reason::kWatch, .key = {{}, name}, .now = object}));
+    listener->Deliver(Events({.type = AnyEvent::Type::kUpdated,
+                              .reason = Reason::kResync,
+                              .key = {{}, name},
+                              .before = object,
+                              .now = object}));
+  }
+  EXPECT_EQ(listener->Backlog(), 200u);
+  Open();
 }
 
 TEST_P(CoalescingTest, StaysSmallHoweverOftenObjectsComeAndGo) {
-  const auto listener = Stuck({.backlog_limit = 1});
+  const auto listener = Stuck({.backlog_bytes = 0});
   for (int round = 0; round < 1000; ++round) {
     for (const char* name : {"a", "b", "c"}) listener->Deliver(Events(Add(name)));
     for (const char* name : {"b", "a", "c"}) listener->Deliver(Events(Delete(name, "1")));
@@ -390,7 +445,7 @@ TEST_P(CoalescingTest, StaysSmallHoweverOftenObjectsComeAndGo) {
 
 // Contract: invariant L4.
 TEST_P(CoalescingTest, IsSyncedEvenIfAnInitialObjectIsDeletedBeforeItsDelivery) {
-  const auto listener = Stuck({.backlog_limit = 1});
+  const auto listener = Stuck({.backlog_bytes = 0});
   listener->Deliver(Events(Add("gone", true)));
   listener->Deliver(Events(Add("stays", true)));
   listener->InitialQueued();
@@ -410,6 +465,31 @@ TEST_P(ListenerTest, ReportsThatItIsNotRegisteredWhenTheInformerHadStopped) {
   listener->Deliver(Events(Add("a")));
   Run();
   EXPECT_THAT(calls_, IsEmpty());
+}
+
+// The queue shrinks below the level from which it knows the keys, and grows again.
+TEST(EventQueue, MergesWithTheNewestEventOfAKeyWheneverThatCame) {
+  EventQueue probe(1u << 20);
+  probe.Push(Resync("k"));
+  const std::size_t each = probe.bytes();
+  const auto state = [](std::string_view version) {
+    AnyEvent event = Resync("k");
+    event.before = event.now = Object("k", version);
+    return event;
+  };
+  EventQueue queue(8 * each);
+  for (const char* filler : {"a", "b", "c", "d"}) queue.Push(Add(filler));
+  queue.Push(state("1"));
+  for (int i = 0; i < 3; ++i) queue.Pop();
+  queue.Push(state("2"));
+  for (const char* filler : {"e", "f", "g", "h", "i", "j"}) queue.Push(Add(filler));
+  queue.Push(state("3"));
+  std::vector<std::string> versions;
+  while (const std::optional<AnyEvent> event = queue.Pop()) {
+    if (event->key.name == "k") versions.push_back(event->now.metadata()->resourceVersion.str());
+  }
+  EXPECT_THAT(versions, ElementsAre("1", "3"));
+  EXPECT_EQ(queue.bytes(), 0u);
 }
 
 using ProcessorTest = ListenerTest;

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <charconv>
 #include <deque>
+#include <iostream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -48,9 +50,10 @@ class RecoveryTest : public ::testing::TestWithParam<std::uint64_t> {
                       name + "\"}}"));
   }
 
-  void Start(int informers) {
+  void Start(int informers, bool own_namespaces = false) {
     for (int i = 0; i < informers; ++i) {
-      auto source = MakeListWatch(*connection_, *Sample::kTable.kind, "", [this](ListOptions&) { Count(); });
+      auto source = MakeListWatch(*connection_, *Sample::kTable.kind, own_namespaces ? "n" + std::to_string(i) : "",
+                                  [this](ListOptions&) { Count(); });
       informers_.push_back(
           MakeShared<InformerCore>(*connection_, std::move(source), Sample::kTable, InformerOptions()));
       informers_.back()->Start({});
@@ -118,6 +121,28 @@ TEST_P(RecoveryTest, TwelveInformersAreCurrentWithinThreeSecondsAfterAnOutage) {
     EXPECT_LE(UntilCurrent(), 3s) << round;
     EXPECT_LE(most_in_a_second_, 50u);
     cluster_.Advance(15s);
+  }
+}
+
+TEST_P(RecoveryTest, WritesAtMostTenLinesAboutAServerThatIsAwayForAMinuteAndTheLastOneSaysThatItIsOver) {
+  Start(12, true);
+  ::testing::internal::CaptureStderr();
+  Outage(60s);
+  cluster_.Advance(2min);
+  std::vector<std::string> lines;
+  std::istringstream text(::testing::internal::GetCapturedStderr());
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  EXPECT_LE(lines.size(), 10u);
+  EXPECT_GE(lines.size(), 3u);
+  for (const auto& informer : informers_) EXPECT_EQ(informer->status().state, "watching");
+  ASSERT_FALSE(lines.empty());
+  EXPECT_THAT(lines.front(), ::testing::HasSubstr(" WARNING kgen: samples.test.kgen.dev/v1 in n"));
+  EXPECT_THAT(lines.back(), ::testing::HasSubstr(" INFO kgen: "));
+  EXPECT_THAT(lines.back(), ::testing::HasSubstr(" work again after up to "));
+  const auto all = [](const std::string& line) { return line.contains(" WARNING kgen: 12 informers (samples."); };
+  EXPECT_TRUE(std::ranges::any_of(lines, all));
+  if (HasFailure()) {
+    for (const std::string& line : lines) std::cout << line << "\n";
   }
 }
 

@@ -55,8 +55,9 @@ TEST_P(ReflectorRetryTest, FailsAListWhoseResponseIsNotAList) {
   }
 }
 
-TEST_P(ReflectorRetryTest, TreatsAListWithoutItemsAsEmpty) {
-  for (const char* items : {"", R"(,"items":null)", R"(,"items":[])"}) {
+// A Go server writes `null` for a list that was never filled.
+TEST_P(ReflectorRetryTest, TreatsAListWithNullItemsAsEmpty) {
+  for (const char* items : {R"(,"items":null)", R"(,"items":[])"}) {
     if (!reflector_) Start();
     Answer(R"({"kind":"SampleList","apiVersion":"test.kgen.dev/v1","metadata":{"resourceVersion":"5"})" +
            std::string(items) + "}");
@@ -65,6 +66,17 @@ TEST_P(ReflectorRetryTest, TreatsAListWithoutItemsAsEmpty) {
     Advance(10s);
     Send(EventJson("ERROR", StatusJson(410, "Expired")));
   }
+}
+
+// client-go takes it for an empty list, so its informers delete everything.
+TEST_P(ReflectorRetryTest, DoesNotDeleteEverythingAfterAListWithoutItems) {
+  Start();
+  Answer(R"({"kind":"SampleList","apiVersion":"test.kgen.dev/v1","metadata":{"resourceVersion":"5"}})");
+  EXPECT_THAT(Queue(), IsEmpty());
+  EXPECT_THAT(seen_->failed_lists, ElementsAre(HasSubstr("without the member items")));
+  WaitOut();
+  Answer(ListBody("6", {}));
+  EXPECT_THAT(Queue(), ElementsAre("replaced at 6"));
 }
 
 TEST_P(ReflectorRetryTest, FailsAListWhoseContinueTokensRepeat) {

@@ -30,14 +30,14 @@ TEST_P(WaitForSyncTest, EndsWhenTheFirstListWasApplied) {
   EXPECT_TRUE(wait.result().has_value());
 }
 
-TEST_P(WaitForSyncTest, ReturnsAtOnceWhenAllAreSyncedEvenIfStopped) {
+TEST_P(WaitForSyncTest, IsCancelledByAnEarlierStopEvenIfAllAreSynced) {
   Sync("5", {});
   std::stop_source stop;
   stop.request_stop();
   auto wait = Wait({}, stop.get_token());
   Run();
   ASSERT_TRUE(wait.done());
-  EXPECT_TRUE(wait.result().has_value());
+  EXPECT_EQ(wait.result().error().code(), Code::kCancelled);
 }
 
 TEST_P(WaitForSyncTest, GivesUpAfterThreeRefusalsWithTheReason) {

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The default observer of a connection, which writes to standard error, and one that the program sets.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -28,8 +29,8 @@ class ConnectionObserverTest : public ClientTest {
 };
 
 TEST_F(ConnectionObserverTest, WritesAWarningToStandardErrorWhenThereIsNoObserver) {
-  EXPECT_EQ(WrittenWhenACallbackThrows(Connection::Over({transport_, executor_})),
-            "kgen: get pods default/web-0: handler threw: out of range\n");
+  EXPECT_THAT(WrittenWhenACallbackThrows(Connection::Over({transport_, executor_})),
+              ::testing::EndsWith("Z ERROR kgen: get pods default/web-0: handler threw: out of range\n"));
 }
 
 TEST_F(ConnectionObserverTest, WritesNothingWhenThereIsAnObserver) {
@@ -46,7 +47,7 @@ TEST_F(ConnectionObserverTest, WritesWarningsOfAConnectionFromAConfigWithoutAnOb
     Must(Connection::Open(config)).observer().OnHandlerFailed({.informer = "pods", .what = "out of range"});
     return GetCapturedStderr();
   };
-  EXPECT_EQ(warn(), "kgen: pods: handler threw: out of range\n");
+  EXPECT_THAT(warn(), ::testing::EndsWith("Z ERROR kgen: pods: handler threw: out of range\n"));
   config.observer = NullObserver();
   EXPECT_EQ(warn(), "");
 }

@@ -35,65 +35,90 @@ FakeReply Refusal(int code, std::string_view reason) {
 
 class InstallTest : public ClientTest {
  protected:
-  Result<void> Install(crd::InstallOptions options = {}) {
+  Result<std::vector<crd::Installed>> Install(crd::InstallOptions options = {}) {
     const std::string_view manifests[] = {kManifest};
     return crd::Install(connection(), manifests, options);
+  }
+  // The script of a CRD that is created.
+  void ReplyToCreation() {
+    transport_->Reply(Refusal(404, "NotFound"));
+    transport_->Reply({.status = 201, .body = "{}"});
   }
 };
 
 TEST_F(InstallTest, CreatesAndWaitsUntilTheKindIsServed) {
-  transport_->Reply({.status = 201, .body = "{}"});
+  ReplyToCreation();
   transport_->Reply(There("False"));
   transport_->Reply(There("True"));
   transport_->Reply(Refusal(404, "NotFound"));
   transport_->Reply(There("True"));
   transport_->Reply({.body = R"({"items":[]})"});
-  const Result<void> installed = Install();
+  const auto installed = Install();
   ASSERT_TRUE(installed.has_value()) << installed.error();
   EXPECT_EQ(transport_->left(), 0u);
-  EXPECT_EQ(transport_->request(0).method, "POST");
-  EXPECT_EQ(transport_->request(0).path, kCollection);
-  EXPECT_EQ(transport_->request(1).path, std::string(kCollection) + "/orders.shop.dev");
-  EXPECT_EQ(transport_->request(3).path, "/apis/shop.dev/v1/orders?limit=1") << "served versions only";
+  EXPECT_EQ(transport_->request(0).path, std::string(kCollection) + "/orders.shop.dev");
+  EXPECT_EQ(transport_->request(1).method, "POST");
+  EXPECT_EQ(transport_->request(1).path, kCollection);
+  EXPECT_EQ(transport_->request(4).path, "/apis/shop.dev/v1/orders?limit=1") << "served versions only";
   EXPECT_EQ(Elapsed(), 150ms) << "50 and 100 ms between looks";
+  EXPECT_EQ(installed->at(0).str(), "customresourcedefinition orders.shop.dev created");
 }
 
-TEST_F(InstallTest, UpdatesAnExistingCrdAndKeepsTheMetadataOfOthers) {
-  transport_->Reply(Refusal(409, "AlreadyExists"));
-  transport_->Reply(There("True", R"(,"old":1)"));
-  transport_->Reply({.body = "{}"});
-  transport_->Reply(There("True"));
-  transport_->Reply({});
-  ASSERT_TRUE(Install().has_value());
-  const HttpRequest& put = transport_->request(2);
-  EXPECT_EQ(put.method, "PUT");
-  EXPECT_THAT(put.body, AllOf(HasSubstr(R"("resourceVersion":"7")"), HasSubstr(R"("a":"new")"),
-                              HasSubstr(R"("b":"theirs")"), Not(HasSubstr("\"old\"")), Not(HasSubstr("\"status\""))));
-}
-
-TEST_F(InstallTest, ReadsAgainAfterAConflict) {
-  transport_->Reply(Refusal(409, "AlreadyExists"));
+TEST_F(InstallTest, KeepsWhatWasWrittenBetweenItsReadAndItsWrite) {
   transport_->Reply(There("True"));
   transport_->Reply(Refusal(409, "Conflict"));
-  transport_->Reply(There("True"));
+  transport_->Reply(There("True", R"(,"conversion":{"strategy":"Webhook"})"));
   transport_->Reply({.body = "{}"});
   transport_->Reply(There("True"));
   transport_->Reply({});
   EXPECT_TRUE(Install().has_value());
   EXPECT_EQ(transport_->left(), 0u);
+  const HttpRequest& put = transport_->request(3);
+  EXPECT_EQ(put.method, "PUT");
+  EXPECT_THAT(put.body, AllOf(HasSubstr(R"("resourceVersion":"7")"), HasSubstr(R"("strategy":"Webhook")"),
+                              Not(HasSubstr("\"status\""))));
+}
+
+TEST_F(InstallTest, ReadsAgainIfAnotherClientCreatesTheCrdOrDeletesIt) {
+  transport_->Reply(Refusal(404, "NotFound"));
+  transport_->Reply(Refusal(409, "AlreadyExists"));
+  transport_->Reply(There("True"));
+  transport_->Reply(Refusal(404, "NotFound"));
+  ReplyToCreation();
+  transport_->Reply(There("True"));
+  transport_->Reply({});
+  ASSERT_TRUE(Install().has_value());
+  EXPECT_EQ(transport_->left(), 0u);
+}
+
+TEST_F(InstallTest, GivesUpAfterFiveConflicts) {
+  for (int i = 0; i < 6; ++i) {
+    transport_->Reply(There("True"));
+    transport_->Reply(Refusal(409, "Conflict"));
+  }
+  EXPECT_EQ(Install().error().code(), Code::kConflict);
+  EXPECT_EQ(transport_->left(), 2u);
+}
+
+TEST_F(InstallTest, ReportsNoChangeIfTheServerKeptItsVersion) {
+  transport_->Reply(There("True"));
+  transport_->Reply(There("True"));  // of the PUT
+  transport_->Reply(There("True"));
+  transport_->Reply({});
+  EXPECT_EQ(Install()->at(0).str(), "customresourcedefinition orders.shop.dev unchanged");
 }
 
 TEST_F(InstallTest, TreatsAForbiddenListAsServed) {
-  transport_->Reply({.status = 201, .body = "{}"});
+  ReplyToCreation();
   transport_->Reply(There("True"));
   transport_->Reply(Refusal(403, "Forbidden"));
   EXPECT_TRUE(Install().has_value());
 }
 
 TEST_F(InstallTest, GivesUpAtItsTimeNamingTheCrdAndItsConditions) {
-  transport_->Reply({.status = 201, .body = "{}"});
+  ReplyToCreation();
   for (int i = 0; i < 100; ++i) transport_->Reply(There("False"));
-  const Result<void> installed = Install({.timeout = 5s});
+  const auto installed = Install({.timeout = 5s});
   ASSERT_FALSE(installed.has_value());
   EXPECT_EQ(installed.error().code(), Code::kTimeout);
   EXPECT_THAT(installed.error().ToString(),
@@ -103,7 +128,7 @@ TEST_F(InstallTest, GivesUpAtItsTimeNamingTheCrdAndItsConditions) {
 
 TEST_F(InstallTest, GivesUpAtItsTimeWhenTheServerDoesNotAnswer) {
   transport_->Hold();
-  const Result<void> installed = Install({.timeout = 5s});
+  const auto installed = Install({.timeout = 5s});
   EXPECT_EQ(installed.error().code(), Code::kTimeout);
   EXPECT_THAT(installed.error().ToString(), HasSubstr("orders.shop.dev: not seen yet"));
 }
@@ -116,8 +141,9 @@ TEST_F(InstallTest, EndsWhenItIsStopped) {
 }
 
 TEST_F(InstallTest, GivesTheServersRefusal) {
+  transport_->Reply(Refusal(404, "NotFound"));
   transport_->Reply(Refusal(422, "Invalid"));
-  const Result<void> installed = Install();
+  const auto installed = Install();
   EXPECT_EQ(installed.error().code(), Code::kInvalid);
   EXPECT_THAT(installed.error().ToString(), HasSubstr("install customresourcedefinition orders.shop.dev"));
 }

@@ -97,7 +97,8 @@ TEST_F(DeadlineTest, BoundsTheOpeningOfAWatchAndNothingMore) {
 }
 
 TEST_F(DeadlineTest, HoldsForEachPage) {
-  transport_->Reply({.body = R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","metadata":{"continue":"t1"}})"});
+  transport_->Reply(
+      {.body = R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","items":[],"metadata":{"continue":"t1"}})"});
   transport_->Hold();
   std::string seen;
   for (const auto& page : Widgets().Pages({.timeout = 4s})) seen += page ? "page " : ToString(page.error().code());

@@ -208,6 +208,27 @@ TEST(FailureIn, FindsAFailedStatusInASuccessfulResponse) {
 }
 
 // Contract: client REST-19.
+TEST(WithHint, AsksForTheCrdWhereTheServerHasNoSuchResource) {
+  const Error page = ErrorOf({.method = "GET", .status = 404, .body = "404 page not found"});
+  const auto hint = [](std::string_view path, const Error& error) { return WithHint(path, error).message(); };
+  EXPECT_THAT(hint("/apis/b.example.com/v1/namespaces/default/clusters", page),
+              ::testing::AllOf(HasSubstr("404 page not found"),
+                               HasSubstr("does the server have b.example.com/v1, and is the CustomResourceDefinition "
+                                         "of this kind installed?")));
+  EXPECT_EQ(WithHint("/apis/b.example.com/v1/clusters", page).status()->code, 404);
+  EXPECT_EQ(hint("/apis/apps/v1/deployments", page), page.message());
+  EXPECT_EQ(hint("/api/v1/pods", page), page.message());
+  EXPECT_THAT(hint("/apis/b.example.com", page), HasSubstr("b.example.com/"));
+  const Error object = ErrorOf(
+      {.method = "GET",
+       .status = 404,
+       .body = R"({"kind":"Status","status":"Failure","reason":"NotFound","message":"clusters \"a\" not found",)"
+               R"("details":{"name":"a","kind":"clusters"}})"});
+  EXPECT_EQ(hint("/apis/b.example.com/v1/namespaces/default/clusters/a", object), object.message());
+  const Error forbidden = ErrorOf({.method = "GET", .status = 403, .body = "no"});
+  EXPECT_EQ(hint("/apis/b.example.com/v1/clusters", forbidden), forbidden.message());
+}
+
 TEST(ParseRetryAfter, AcceptsWholeSecondsOnly) {
   EXPECT_EQ(ParseRetryAfter("0"), 0);
   EXPECT_EQ(ParseRetryAfter(" 12 "), 12);
@@ -222,6 +243,9 @@ TEST(WatchError, IsTheErrorOfTheStatusInAnErrorEvent) {
   EXPECT_EQ(error.code(), Code::kExpired);
   EXPECT_EQ(error.status()->reason, "Expired");
   EXPECT_EQ(WatchError(R"({"kind":"Pod"})").code(), Code::kDecode);
+  for (const char* broken : {R"({"kind":"Status"})", R"({"kind":"Status","code":0,"message":"","reason":""})"}) {
+    EXPECT_EQ(WatchError(broken).message(), "the server sent a Status without message, reason and code") << broken;
+  }
   EXPECT_EQ(WatchError("nonsense").code(), Code::kDecode);
 }
 

@@ -242,13 +242,50 @@ TEST_F(ExecTest, OpensAStreamAgainAfterA401) {
 // --- Failures
 
 TEST_F(ExecTest, NamesAMissingPluginAndHowToInstallIt) {
-  EXPECT_THAT(
-      Fault({.api_version = kV1,
-             .command = "kgen-no-such-plugin",
-             .install_hint = "apt install it",
-             .interactive_mode = rest::ExecConfig::InteractiveMode::kNever}),
-      StartsWith("get pods default/web-0: credential plugin kgen-no-such-plugin cannot be started: No such file "
-                 "or directory (it is searched for in PATH); apt install it"));
+  EXPECT_THAT(Fault({.api_version = kV1,
+                     .command = "kgen-no-such-plugin",
+                     .install_hint = "apt install it",
+                     .interactive_mode = rest::ExecConfig::InteractiveMode::kNever}),
+              StartsWith("get pods default/web-0: credential plugin kgen-no-such-plugin cannot be started: no such "
+                         "program in PATH; apt install it"));
+}
+
+// A file that somebody has left in the current directory must not be run as the plugin.
+TEST_F(ExecTest, DoesNotRunABareNameFromTheCurrentDirectory) {
+  rest::ExecConfig exec = scripts_.Plugin(kCountedToken);
+  const std::string script = exec.command;
+  exec.command = "plugin.sh";
+  const std::filesystem::path before = std::filesystem::current_path();
+  const std::string path = std::getenv("PATH");
+  std::filesystem::current_path(std::filesystem::path(script).parent_path());
+  for (const char* dot : {"", ".", "/nowhere:", "./"}) {
+    ::setenv("PATH", dot, 1);
+    EXPECT_THAT(Fault(exec), HasSubstr("cannot be started: ")) << dot;
+    ::setenv("PATH", (std::string(dot) + ":" + path).c_str(), 1);
+    EXPECT_THAT(Fault(exec), HasSubstr("in a folder of PATH that depends on the current directory")) << dot;
+  }
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_THAT(Fault(exec), HasSubstr("no such program in PATH"));
+  EXPECT_EQ(scripts_.runs(), 0);
+  ::setenv("PATH", (path + ":" + std::filesystem::path(script).parent_path().string()).c_str(), 1);
+  transport_->Reply({});
+  EXPECT_TRUE(Use(exec).Call(Get()).has_value());
+  ::setenv("PATH", path.c_str(), 1);
+  std::filesystem::current_path(before);
+}
+
+TEST_F(ExecTest, RefusesANulAtWhichTheSystemWouldCutTheTextOff) {
+  const rest::ExecConfig good = scripts_.Plugin(kCountedToken);
+  const std::string bad("a\0b", 3);
+  rest::ExecConfig exec = good;
+  exec.command += bad;
+  EXPECT_THAT(client::CheckExec(exec).error().message(), HasSubstr("contains a NUL"));
+  exec = good;
+  exec.args = {bad};
+  EXPECT_FALSE(client::CheckExec(exec).has_value());
+  exec = good;
+  exec.env = {{"NAME", bad}};
+  EXPECT_FALSE(client::CheckExec(exec).has_value());
 }
 
 TEST_F(ExecTest, ReportsHowThePluginFailedWithoutItsSecrets) {
@@ -325,6 +362,43 @@ TEST(ExecCredentialText, IsReadAndCheckedWithoutQuotingIt) {
   EXPECT_EQ(client::ParseExecCredential(" \n", kV1).error().message(), "it printed nothing to standard output");
   EXPECT_EQ(client::ParseExecCredential("secret: [", kV1).error().message(),
             "its standard output is not a JSON object");
+}
+
+// --- Several connections
+
+TEST_F(ExecTest, ConnectionsWithOnePluginShareItsRuns) {
+  const rest::ExecConfig exec = scripts_.Plugin(kCountedToken);
+  std::vector<Connection> connections;
+  int answered = 0;
+  for (int i = 0; i < 100; ++i) {
+    config_.exec = exec;
+    config_.host = "https://test:" + std::to_string(6443 + i);
+    Settings settings = Defaults();
+    settings.exec = ExecCredentials::For(config_, executor_, true);
+    connections.push_back(MakeConnection(std::move(settings)));
+    transport_->Reply({});
+    connections.back().CallAsync(Get(), [&](Result<ApiResponse> response) { answered += response ? 1 : 0; });
+  }
+  executor_->Run();
+  EXPECT_EQ(answered, 100);
+  EXPECT_EQ(scripts_.runs(), 1);
+}
+
+TEST_F(ExecTest, SharesNothingBetweenPluginsWithAnotherInput) {
+  config_.exec = scripts_.Plugin(kCountedToken);
+  const auto first = ExecCredentials::For(config_, executor_, true);
+  EXPECT_EQ(ExecCredentials::For(config_, executor_, true), first);
+  EXPECT_NE(ExecCredentials::For(config_, executor_, false), first) << "it has no certificates";
+  EXPECT_NE(ExecCredentials::For(config_, MakeShared<ManualExecutor>(), true), first);
+  config_.exec.args = {"--other"};
+  EXPECT_NE(ExecCredentials::For(config_, executor_, true), first);
+  config_.exec.args = {};
+  config_.host = "https://other";
+  EXPECT_EQ(ExecCredentials::For(config_, executor_, true), first) << "it does not know the server";
+  config_.exec.provide_cluster_info = true;
+  const auto knows = ExecCredentials::For(config_, executor_, true);
+  config_.host = "https://third";
+  EXPECT_NE(ExecCredentials::For(config_, executor_, true), knows);
 }
 
 // --- Processes, in real time.
@@ -406,6 +480,42 @@ TEST_F(ExecProcessTest, InheritsNoFilesAndIgnoresChildrenThatOutliveThePlugin) {
   std::ofstream(later) << "go";
   ::close(leaked[0]);
   ::close(leaked[1]);
+}
+
+// Keeps the warnings, and lets the plugin go on as soon as there is one.
+class CodeReader final : public Observer {
+ public:
+  explicit CodeReader(std::string go) : go_(std::move(go)) {}
+  void OnLogged(const Logged& event) override {
+    signal_.Change([&] {
+      logged_.push_back(std::string(event.source) + ' ' + std::string(event.key) + ": " + std::string(event.message));
+    });
+    if (event.message.contains("enter the code")) std::ofstream(go_) << "go";
+  }
+  std::vector<std::string> logged() {
+    return signal_.Look([&] { return logged_; });
+  }
+
+ private:
+  const std::string go_;
+  test_support::Signal signal_;
+  std::vector<std::string> logged_;
+};
+
+TEST_F(ExecProcessTest, PassesOnWhatThePluginWritesWhileItWaits) {
+  Serve();
+  const std::string go = scripts_.Fifo("go");
+  rest::Config config =
+      Config(scripts_.Plugin("printf 'open a browser\nand enter the code 12-34 for %s\n' \"$ME\" >&2; "
+                             "cat $D/go >/dev/null; echo 'logged in' >&2; answer '\"token\":\"t\"'"));
+  config.exec.env = {{"ME", "a-secret"}};
+  const auto reader = MakeShared<CodeReader>(go);
+  config.observer = reader;
+  const auto response = Must(Connection::Open(config)).Call({.path = "/ok"});
+  ASSERT_TRUE(response.has_value()) << response.error();
+  const std::string who = "credential plugin " + scripts_.Path("plugin.sh") + ": ";
+  EXPECT_THAT(reader->logged(),
+              ::testing::ElementsAre(who + "open a browser; and enter the code 12-34 for (hidden)", who + "logged in"));
 }
 
 TEST_F(ExecProcessTest, DoesNotStartAPluginThatWasKilledBefore) {

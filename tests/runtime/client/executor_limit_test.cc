@@ -48,5 +48,29 @@ TEST_F(ExecutorLimit, CallsFromTasksThatHoldEveryThreadAreAnswered) {
   std::filesystem::remove(config.bearer_token_file);
 }
 
+// Contract: design D9.
+TEST_F(ExecutorLimit, APluginRunsWhileTasksHoldEveryThread) {
+  Serve();
+  const auto executor = MakeThreadPool({.threads = 2, .max_threads = 4});
+  rest::Config config = Config();
+  config.executor = executor;
+  config.bearer_token = "";
+  config.exec = {.api_version = "client.authentication.k8s.io/v1",
+                 .command = "/bin/sh",
+                 .args = {"-c", R"(echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",)"
+                                R"("status":{"token":"secret"}}')"},
+                 .interactive_mode = rest::ExecConfig::InteractiveMode::kNever};
+  const Connection connection = Must(Connection::Open(config));
+  int done = 0;
+  for (int i = 0; i < 8; ++i) {
+    executor->Blocking("handler", [&] {
+      const auto answer = connection.Call({.path = "/ok"});
+      EXPECT_TRUE(answer.has_value()) << answer.error();
+      signal_.Change([&] { ++done; });
+    });
+  }
+  EXPECT_TRUE(signal_.WaitFor([&] { return done == 8; }));
+}
+
 }  // namespace
 }  // namespace kgen::test_support

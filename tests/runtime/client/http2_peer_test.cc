@@ -217,6 +217,37 @@ TEST_F(Http2Peer, ReportsHowOftenARequestWasRefused) {
   EXPECT_FALSE(sink->end->connection_lost);
 }
 
+TEST_F(Http2Peer, DoesNotCallAGoawayARefusalOfTheRequest) {
+  for (const std::string_view said : {"", "go away"}) {
+    const auto sink = Get();
+    for (int i = 0; i < 3; ++i) {
+      peer().Accept();
+      Say(Settings() + GoAway(0, said.empty() ? NGHTTP2_NO_ERROR : NGHTTP2_INTERNAL_ERROR, said));
+    }
+    EXPECT_EQ(sink->Failure(), std::string("10.0.0.1:80: the server closed the connection") +
+                                   (said.empty() ? " (GOAWAY)" : ": INTERNAL_ERROR: go away") +
+                                   "; this happened 3 times before it had processed the request (Unavailable)");
+    EXPECT_FALSE(sink->end->connection_lost);
+  }
+}
+
+TEST_F(Http2Peer, NamesAStatusThatIsNone) {
+  for (const std::string_view status : {"000", "099"}) {
+    const auto sink = Get();
+    if (status == "000") {
+      peer().Accept();
+      Say(Settings());
+    }
+    const std::uint32_t stream = status == "000" ? 1 : 3;
+    Say(Bytes({.type = NGHTTP2_HEADERS,
+               .flags = NGHTTP2_FLAG_END_HEADERS,
+               .stream = stream,
+               .payload = "\x08\x03" + std::string(status)}));
+    EXPECT_EQ(sink->Failure(), "10.0.0.1:80: kgen reset the stream because the response has the status \"" +
+                                   std::string(status) + "\", which is not an HTTP status (Unavailable)");
+  }
+}
+
 TEST_F(Http2Peer, ReportsThatTheFirstBytesAreNotHttp2) {
   const auto sink = Get();
   peer().Accept();

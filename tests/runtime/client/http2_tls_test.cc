@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "kgen/client/connection.h"
 #include "tests/support/http2_harness.h"
 
 namespace kgen::test_support {
@@ -83,6 +84,29 @@ TEST_F(Http2Tls, AsksForTheGivenServerNameInsteadOfTheHost) {
   rest::Config config = Config();
   config.tls.server_name = "api.example.test";
   EXPECT_TRUE(Succeeds(config));
+}
+
+TEST_F(Http2Tls, TakesNamesAsKubectlDoes) {
+  ServeWith({.names = {"*.test", "plain"}});
+  rest::Config config = Config();
+  for (const char* name : {"api.test", "API.test", "api.test.", "*.test", "plain", "plain."}) {
+    config.tls.server_name = name;
+    EXPECT_TRUE(Succeeds(config)) << name;
+  }
+  for (const char* name : {"test", ".test", "a.api.test", "plai"}) {
+    config.tls.server_name = name;
+    EXPECT_EQ(Failure(config).code(), Code::kTls) << name;
+  }
+}
+
+TEST_F(Http2Tls, RefusesANameWithANulBeforeSendingAnything) {
+  ServeWith({.names = {"plain"}});
+  rest::Config config = Config();
+  config.tls.server_name = std::string("plain\0.evil", 11);
+  const auto opened = Connection::Open(config);
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_EQ(opened.error().code(), Code::kConfig);
+  EXPECT_THAT(opened.error().ToString(), HasSubstr("tls-server-name"));
 }
 
 // Contract: client TRN-8.

@@ -53,7 +53,8 @@ TEST_F(LogStreamTest, EndsWithTheRestOfTheText) {
   EXPECT_EQ(Must(log.Next()), "rest");
   const Result<std::string> end = log.Next();
   EXPECT_EQ(end.error().code(), Code::kStopped);
-  EXPECT_THAT(end.error().ToString(), HasSubstr("get widgets/log default/a: the server has ended the log"));
+  EXPECT_THAT(end.error().ToString(),
+              HasSubstr("get widgets.test.kgen.dev/v1/log default/a: the server has ended the log"));
   EXPECT_EQ(log.Next().error().code(), Code::kStopped);
 }
 
@@ -100,7 +101,8 @@ TEST_F(LogStreamTest, OpeningFailsWithTheServersError) {
                              R"("message":"container b is not valid","code":400})"});
   const Result<LogStream> log = Widgets().StreamLogs("a", {.container = "b"});
   ASSERT_FALSE(log.has_value());
-  EXPECT_THAT(log.error().ToString(), StartsWith("get widgets/log default/a: container b is not valid"));
+  EXPECT_THAT(log.error().ToString(),
+              StartsWith("get widgets.test.kgen.dev/v1/log default/a: container b is not valid"));
 }
 
 TEST_F(LogStreamTest, BoundsTheOpeningByTheTimeoutAndNotTheStream) {

@@ -98,7 +98,9 @@ TEST(ProxyChoice, UsesTheConfigThenTheEnvironment) {
 // A proxy on loopback: answers each CONNECT with `answer`, and with a 200 passes everything on to the target.
 class SmallProxy {
  public:
-  explicit SmallProxy(std::string answer) : answer_(std::move(answer)) {
+  // `interim` comes first, at once.
+  explicit SmallProxy(std::string answer, std::string interim = "")
+      : answer_(std::move(answer)), interim_(std::move(interim)) {
     listener_ = Must(loop_->Listen({"127.0.0.1", 0}, [this](Shared<net::TcpStream> stream) {
       auto client = MakeShared<Client>(this, std::move(stream));
       clients_.push_back(client);
@@ -151,6 +153,7 @@ class SmallProxy {
 
   void OnConnect(Client& client) {
     signal_.Change([&] { requests_.push_back(client.head_); });
+    if (!interim_.empty()) client.near_->Write(interim_);
     if (!answer_.starts_with("HTTP/1.1 200")) return client.near_->Write(answer_);
     const std::string target = client.head_.substr(8, client.head_.find(" HTTP/") - 8);
     const std::size_t colon = target.rfind(':');
@@ -164,7 +167,7 @@ class SmallProxy {
     });
   }
 
-  const std::string answer_;
+  const std::string answer_, interim_;
   const Shared<net::EventLoop> loop_ = net::EventLoop::Make();
   Shared<net::TcpListener> listener_;
   std::vector<Shared<Client>> clients_;
@@ -201,6 +204,35 @@ TEST_F(ProxyTest, OpensATunnelWithConnect) {
 }
 
 // Without TLS the server speaks at once, so that its first bytes may come together with the proxy's answer.
+TEST_F(ProxyTest, WaitsForTheResponseBehindInterimOnes) {
+  Serve();
+  for (const char* interim : {"HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 102 Processing\r\nVia: test\r\n\r\n",
+                              "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n"}) {
+    SmallProxy proxy(kEstablished, interim);
+    const auto response = Through(proxy);
+    ASSERT_TRUE(response.has_value()) << response.error();
+    EXPECT_EQ(response->body, "fine");
+  }
+  SmallProxy refuses("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 403 Forbidden\r\n\r\n");
+  EXPECT_THAT(Fault(refuses), HasSubstr("the proxy refused: 403 Forbidden"));
+}
+
+TEST_F(ProxyTest, BoundsTheHeadsOfTheResponse) {
+  Serve();
+  SmallProxy large("HTTP/1.1 200 OK\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n", "");
+  EXPECT_THAT(Fault(large), HasSubstr("the head of the proxy's response is larger than 16384 bytes"));
+  std::string endless;
+  for (int i = 0; i < 1000; ++i) endless += "HTTP/1.1 100 Continue\r\n\r\n";
+  SmallProxy many(endless);
+  EXPECT_THAT(Fault(many), HasSubstr("the head of the proxy's response is larger than 16384 bytes"));
+}
+
+TEST_F(ProxyTest, ShowsNoCredentialsThatTheProxySendsBack) {
+  Serve();
+  SmallProxy proxy("HTTP/1.1 407 bad dXNlcjpwYXNz here\r\n\r\n");
+  EXPECT_THAT(Fault(proxy, "user:pass@"), HasSubstr("the proxy refused: 407 bad (hidden) here"));
+}
+
 TEST_F(ProxyTest, ReachesAPlainServerToo) {
   Serve({.tls = false});
   SmallProxy proxy(kEstablished);

@@ -83,7 +83,8 @@ TEST_F(SubresourceClientTest, EvictionReturnsTheServersRefusal) {
   const Result<void> evicted = Widgets().Evict("a", {});
   ASSERT_FALSE(evicted.has_value());
   EXPECT_EQ(evicted.error().code(), Code::kTooManyRequests);
-  EXPECT_THAT(evicted.error().ToString(), StartsWith("create widgets/eviction default/a: the budget needs 1"));
+  EXPECT_THAT(evicted.error().ToString(),
+              StartsWith("create widgets.test.kgen.dev/v1/eviction default/a: the budget needs 1"));
   EXPECT_EQ(transport_->size(), 1u) << "nothing says when to try again";
 }
 

@@ -99,8 +99,8 @@ TEST_F(WarningTest, GoToStandardErrorWithoutAnObserver) {
   ReplyWith({{"warning", R"(299 - "v1beta1 is deprecated")"}});
   ::testing::internal::CaptureStderr();
   EXPECT_TRUE(connection.Call(Get()));
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "kgen: get pods default/web-0: the server warns: v1beta1 is deprecated\n");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::EndsWith("Z WARNING kgen: get pods default/web-0: the server warns: v1beta1 is deprecated\n"));
 }
 
 TEST(Warnings, ComeFromTheClusterForUnknownFields) {

@@ -256,7 +256,7 @@ TEST_F(DecodeTest, ItemsOfAListCarryTheirKindAndOtherNestedKindsKeepTheirMembers
 }
 
 TEST_F(DecodeTest, ReadsAnyKindAsUnstructured) {
-  const std::string json = R"({"metadata":{"name":"x"},"apiVersion":"a/v1","kind":"K","spec":{"b":[1.50]},"z":null})";
+  const std::string json = R"({"apiVersion":"a/v1","kind":"K","metadata":{"name":"x"},"spec":{"b":[1.50]},"z":null})";
   const auto object = Must(Decode<Unstructured>(json));
   EXPECT_EQ(object.kind, "K");
   EXPECT_EQ(Encode(object), json);

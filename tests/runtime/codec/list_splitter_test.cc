@@ -138,8 +138,8 @@ TEST(ListSplitter, AcceptsOnlyTheRequestedList) {
                       .singular = "deployment",
                       .scope = Scope::kNamespaced,
                       .list = nullptr};
-  EXPECT_TRUE(CheckListKind(R"({"apiVersion":"apps/v1","kind":"DeploymentList"})", &kind).has_value());
-  const auto error = [&](std::string_view envelope) { return CheckListKind(envelope, &kind).error().message(); };
+  EXPECT_TRUE(CheckListKind(R"({"apiVersion":"apps/v1","kind":"DeploymentList"})", &kind, true).has_value());
+  const auto error = [&](std::string_view envelope) { return CheckListKind(envelope, &kind, true).error().message(); };
   EXPECT_THAT(error(R"({"message":"please log in"})"), HasSubstr("found neither kind nor apiVersion"));
   EXPECT_THAT(error(R"({"apiVersion":"v1","kind":"PodList"})"), HasSubstr("found PodList of v1"));
   EXPECT_THAT(error(R"({"apiVersion":"apps/v1beta1","kind":"DeploymentList"})"),
@@ -148,8 +148,8 @@ TEST(ListSplitter, AcceptsOnlyTheRequestedList) {
   EXPECT_THAT(error(R"({"apiVersion":"apps/v1"})"), HasSubstr("found no kind"));
   EXPECT_THAT(error(R"({"apiVersion":"meta.k8s.io/v1","kind":"Table"})"), HasSubstr("found Table"));
   EXPECT_THAT(error(R"({"apiVersion":7,"kind":["DeploymentList"]})"), HasSubstr("found neither"));
-  EXPECT_TRUE(CheckListKind(R"({"apiVersion":"v1","kind":"AnyList"})", nullptr).has_value());
-  EXPECT_FALSE(CheckListKind(R"({"apiVersion":"v1","kind":"Any"})", nullptr).has_value());
+  EXPECT_TRUE(CheckListKind(R"({"apiVersion":"v1","kind":"AnyList"})", nullptr, true).has_value());
+  EXPECT_FALSE(CheckListKind(R"({"apiVersion":"v1","kind":"Any"})", nullptr, false).has_value());
   EXPECT_TRUE(CheckListKind(R"({"apiVersion":"v1","kind":"Any"})", nullptr, /*has_items=*/true).has_value());
   EXPECT_FALSE(CheckListKind(R"({"message":"please log in"})", nullptr, /*has_items=*/true).has_value());
   EXPECT_FALSE(CheckListKind(R"({"apiVersion":"v1","kind":"Any"})", &kind, /*has_items=*/true).has_value());

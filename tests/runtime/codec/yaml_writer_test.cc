@@ -345,5 +345,19 @@ TEST_F(YamlObjectTest, WritesTheIdentityOfAKindFirst) {
   EXPECT_EQ(EncodeYaml(AnyRef()), "null\n");
 }
 
+TEST_F(YamlObjectTest, WritesTheIdentityOfAnUnstructuredObjectFirstAndEndsTheLastLine) {
+  constexpr std::string_view kJson =
+      R"({"spec":{"size":1},"metadata":{"name":"w"},"kind":"Widget","text":"a\n\n","apiVersion":"x.dev/v1"})";
+  const Unstructured object = *Decode<Unstructured>(kJson);
+  EXPECT_EQ(EncodeYaml(object),
+            "apiVersion: x.dev/v1\nkind: Widget\nmetadata:\n  name: w\nspec:\n  size: 1\ntext: |+\n  a\n\n");
+  EXPECT_THAT(EncodeYaml(AnyRef(MakeRef(object))), StartsWith("apiVersion: x.dev/v1\nkind: Widget\nmetadata:"));
+  EXPECT_THAT(EncodeYaml(*Decode<PartialObjectMetadata>(kJson)), StartsWith("apiVersion: x.dev/v1\nkind: Widget\n"));
+  const std::string list =
+      R"({"items":[)" + std::string(kJson) + R"(],"metadata":{},"kind":"WidgetList","apiVersion":"v"})";
+  EXPECT_THAT(EncodeYaml(*Decode<UnstructuredList>(list)),
+              StartsWith("apiVersion: v\nkind: WidgetList\nitems:\n- apiVersion: x.dev/v1\n  kind: Widget\n"));
+}
+
 }  // namespace
 }  // namespace kgen::yaml

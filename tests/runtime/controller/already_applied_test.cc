@@ -133,12 +133,32 @@ TEST(AlreadyAppliedTest, IsNotSoWhenItCannotBeDecided) {
   EXPECT_FALSE(AppliedIfCached(R"({"manager":"controller","operation":"Update","apiVersion":"apps/v1",)",
                                R"({"manager":"test","operation":"Apply","apiVersion":"apps/v1beta1","fieldsV1":{}},
                                   {"manager":"controller","operation":"Update","apiVersion":"apps/v1",)"));
-  // An element without one of the keys of its list.
-  EXPECT_FALSE(AppliedIfWanted(R"(,"protocol":"TCP")", ""));
   EXPECT_FALSE(AppliedIfWanted(R"("namespace":"default",)", R"("namespace":"default","uid":"u1",)"));
   EXPECT_FALSE(AppliedIfWanted(R"("replicas":2)", R"("replicas":2,"paused":null)"));
   EXPECT_FALSE(AppliedIfCached(R"("f:selector":{})", R"("f:selector":[])"));
   EXPECT_FALSE(AppliedIfCached(R"("f:args":{})", R"("f:args":{"i:0":{}})"));
+}
+
+// The protocol is a key of the list, and has a default. A server records the key with the default, and no field for it.
+TEST(AlreadyAppliedTest, AnElementMayLackAKeyThatTheServerFillsIn) {
+  const std::string filled = With(kCached, R"("f:containerPort":{},"f:protocol":{})", R"("f:containerPort":{})");
+  const std::string without = With(kWanted, R"(,"protocol":"TCP")", "");
+  EXPECT_TRUE(Applied(without, filled));
+  EXPECT_TRUE(Applied<Unstructured>(without, filled));
+  EXPECT_FALSE(Applied(kWanted, filled)) << "the manager does not own the protocol yet";
+  EXPECT_FALSE(Applied(without, kCached)) << "the manager owns the protocol, and does not want it any more";
+  EXPECT_FALSE(Applied(With(without, R"("containerPort":80)", R"("containerPort":81)"), filled));
+  // Two elements that differ in the key with a default only.
+  const std::string two =
+      With(without, R"({"containerPort":80})", R"({"containerPort":80},{"containerPort":80,"protocol":"UDP"})");
+  const std::string both =
+      With(With(filled, R"("k:{\"containerPort\":80,\"protocol\":\"TCP\"}")",
+                R"("k:{\"containerPort\":80,\"protocol\":\"UDP\"}":{".":{},"f:containerPort":{},"f:protocol":{}},
+                   "k:{\"containerPort\":80,\"protocol\":\"TCP\"}")"),
+           R"({"containerPort":80,"protocol":"TCP"})",
+           R"({"containerPort":80,"protocol":"TCP"},{"containerPort":80,"protocol":"UDP"})");
+  EXPECT_TRUE(Applied(two, both));
+  EXPECT_FALSE(Applied(without, both));
 }
 
 TEST(AlreadyAppliedTest, KnowsAnObjectOfWhichNothingButTheNameIsWanted) {

@@ -3,12 +3,14 @@
 // Caches: one for each kind and scope, with as many informers as namespaces, as long as it has users.
 #include "kgen/controller/caches.h"
 
+#include "kgen/cache/resource_version.h"
 #include "tests/runtime/controller/caches_fixture.h"
 
 namespace kgen::controller {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -75,7 +77,7 @@ TEST_P(CachesTest, InformersStopWithTheLastUserAndStartAnewWithTheNext) {
   EXPECT_FALSE(cache->HasSynced());
   Must(cache->WaitForSync());
   EXPECT_THAT(Names(cache->List()), ElementsAre("a", "b"));
-  EXPECT_FALSE(cache->List({.index = "name", .value = "a"}));
+  EXPECT_THAT(Names(cache->List({.index = "name", .value = "a"})), ElementsAre("a"));
   EXPECT_EQ(added, 1);
   cache.reset();
   ExpectNothingLeft();
@@ -112,6 +114,39 @@ TEST_P(CachesTest, ReadsSeveralNamespacesAsOneAndRefusesOthers) {
   EXPECT_EQ(cache.List({.namespace_ = "other"}).error().code(), Code::kInvalidArgument);
   EXPECT_EQ(cache.Get({"", "of-other"}).error().code(), Code::kInvalidArgument);
   EXPECT_EQ(cache.WaitUntil({"other", "x"}, "1").error().code(), Code::kInvalidArgument);
+}
+
+// Contract: controller 125.
+TEST_P(CachesTest, SelectsInSomeNamespacesOtherObjectsThanInAllOthers) {
+  for (const char* in : {"shop", "billing"}) Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", in)));
+  for (const char* in : {"shop", "billing", "default"}) {
+    Must(cluster_.Add(MakePod("web", "web", in)));
+    Must(cluster_.Add(MakePod("db", "db", in)));
+  }
+  const CacheOptions options{
+      .label_selector = "app=web",
+      .of_namespaces = {{.namespace_ = "shop", .label_selector = "app=db"}, {.namespace_ = "billing"}}};
+  Client& client = MakeClient({.of = {{&Pod::kTable, options}}});
+  const auto keys = [&](const ListFilter& filter) {
+    std::vector<std::string> keys;
+    for (const auto& pod : Must(client.List<Pod>(filter))) {
+      keys.push_back(pod->metadata.namespace_.str() + "/" + pod->metadata.name.str());
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  };
+  EXPECT_THAT(keys({}), ElementsAre("billing/db", "billing/web", "default/web", "shop/db"));
+  EXPECT_THAT(keys({.namespace_ = "shop"}), ElementsAre("shop/db"));
+  EXPECT_EQ(cluster_.census().watches, 3u);
+  Must(client.Create(MakePod("more", "db", "shop")));
+  Must(client.Create(MakePod("more", "db")));
+  Must(client.Create(MakePod("other", "web")));
+  EXPECT_THAT(keys({}),
+              ElementsAre("billing/db", "billing/web", "default/other", "default/web", "shop/db", "shop/more"));
+  EXPECT_FALSE(Must(client.Get<Pod>({"default", "db"})));
+  EXPECT_TRUE(Must(client.Get<Pod>({"shop", "more"})));
+  const auto twice = Caches(connection_, {.defaults = {.of_namespaces = {{"a"}, {"a"}}}}).Of<Pod>();
+  EXPECT_THAT(twice.error().ToString(), HasSubstr("name namespace \"a\" twice"));
 }
 
 TEST_P(CachesTest, OneRegistrationHearsOfAllNamespaces) {
@@ -256,6 +291,59 @@ TEST_P(CachesTest, AnIndexMayBeAddedAgainWithTheSamePathOnly) {
   EXPECT_FALSE(cache.AddIndex("function", by_name));
   EXPECT_FALSE(cache.AddIndex("wrong", FieldPath("metadata.nonsense")));
   Must(cache.AddIndex("wrong", FieldPath("metadata.uid")));  // the failure has not taken the name
+}
+
+TEST_P(CachesTest, SaysWhichVersionItHasReached) {
+  for (const char* in : {"shop", "billing"}) Must(cluster_.Add(MakePod("web", "web", in)));
+  Caches& caches = Make({.of = {{&Pod::kTable, {.namespaces = {"shop", "billing"}}}}});
+  const auto maps = Must(caches.Of<ConfigMap>());
+  EXPECT_EQ(maps.ResourceVersion().error().code(), Code::kUnavailable);
+  Must(maps.WaitForSync());
+  const std::string before = Must(maps.ResourceVersion());
+  Must(cluster_.Add(Map("a")));
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(CompareResourceVersions(before, Must(maps.ResourceVersion())), std::strong_ordering::less);
+  EXPECT_EQ(Value(maps.Get({"default", "a"})).metadata.resourceVersion, Must(maps.ResourceVersion()));
+
+  const auto pods = Must(caches.Of<Pod>());
+  Must(pods.WaitForSync());
+  EXPECT_TRUE(pods.ResourceVersion("shop"));
+  EXPECT_EQ(pods.ResourceVersion().error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(pods.ResourceVersion("other").error().code(), Code::kInvalidArgument);
+}
+
+TEST(CompareResourceVersionsTest, OrdersNumbersOfAnyLengthAndRefusesOtherTexts) {
+  using Order = std::strong_ordering;
+  EXPECT_EQ(CompareResourceVersions("9", "10"), Order::less);
+  EXPECT_EQ(CompareResourceVersions("10", "10"), Order::equal);
+  EXPECT_EQ(CompareResourceVersions("100000000000000000000000002", "100000000000000000000000001"), Order::greater);
+  for (const char* wrong : {"", "0", "01", "-1", "a", "1 "}) {
+    EXPECT_EQ(CompareResourceVersions("1", wrong).error().code(), Code::kInvalidArgument) << wrong;
+    EXPECT_EQ(CompareResourceVersions(wrong, "1").error().code(), Code::kInvalidArgument) << wrong;
+  }
+}
+
+TEST_P(CachesTest, AnIndexThatATemporaryUserAddsIsThereForLaterOnes) {
+  Must(cluster_.Add(MakePod("web", "web")));
+  Caches& caches = Make({}, false);
+  Must(Must(caches.Of<Pod>()).AddIndex("name", FieldPath("metadata.name")));
+  Must(Must(caches.Of<Pod>()).AddIndex("app", [](const Pod& pod, IndexSink& sink) {
+    sink.Add(pod.metadata.labels["app"]);
+  }));
+  caches.Start(stop_.get_token());
+  const auto pods = Must(caches.Of<Pod>());
+  Must(pods.WaitForSync());
+  EXPECT_THAT(Names(pods.List({.index = "name", .value = "web"})), ElementsAre("web"));
+  EXPECT_THAT(Names(pods.List({.index = "app", .value = "web"})), ElementsAre("web"));
+  EXPECT_FALSE(pods.AddIndex("name", FieldPath("metadata.uid")));
+  // Another form has another cache.
+  const auto metadata = Must(caches.MetadataOf<Pod>());
+  Must(metadata.WaitForSync());
+  EXPECT_THAT(Names(metadata.List({.index = "name", .value = "web"})),
+              ElementsAre(AllOf(HasSubstr("there is no index \"name\""), HasSubstr("PartialObjectMetadata"),
+                                HasSubstr("which has none"))));
+  EXPECT_THAT(Names(pods.List({.index = "node", .value = "n1"})),
+              ElementsAre(HasSubstr("which has \"app\", \"name\"")));
 }
 
 // Contract: controller 119, 134, 267.

@@ -3,7 +3,10 @@
 // Client: reads from the caches that are never older than its own writes, and writes to the server.
 #include "kgen/controller/client.h"
 
+#include <k8s/policy/v1/types.h>
+
 #include "controller/cache_core.h"
+#include "kgen/core/scale.h"
 #include "tests/runtime/controller/caches_fixture.h"
 
 namespace kgen::controller {
@@ -282,6 +285,27 @@ TEST_P(ClientTest, WritesTheStatusAlone) {
 }
 
 // Contract: controller 156, 160.
+TEST_P(ClientTest, ReadsAndWritesAnySubresource) {
+  using autoscaling::v1::Scale;
+  Client& client = MakeClient();
+  Deployment deployment{.metadata = {.name = "web", .namespace_ = "default"}};
+  deployment.spec->replicas = 2;
+  Must(client.Create(deployment));
+  Scale scale = Must(client.GetSubresource<Scale>(deployment, "scale"));
+  EXPECT_EQ(scale.spec->replicas, 2);
+  scale.spec->replicas = 3;
+  scale = Must(client.UpdateSubresource<Scale>(deployment, "scale", scale));
+  EXPECT_EQ(scale.spec->replicas, 3);
+  const auto patched =
+      client.PatchSubresource<Unstructured>(deployment, "scale", MergePatch(R"({"spec":{"replicas":4}})"));
+  EXPECT_EQ(Must(Must(patched).GetInt64("spec.replicas")), 4);
+  Must(client.Create(MakePod("a")));
+  k8s::policy::v1::Eviction eviction{.metadata = {.name = "a", .namespace_ = "default"}};
+  Must(client.CreateSubresource<Unstructured>(MakePod("a"), "eviction", eviction));
+  EXPECT_FALSE(Must(client.Live().Get<Pod>(kA)));
+  EXPECT_EQ(client.GetSubresource<Scale>(MakePod("b"), "scale").error().code(), Code::kNotFound);
+}
+
 TEST_P(ClientTest, NamesItsFieldManagerUnlessTheCallDoes) {
   Client& client = MakeClient();
   const auto manager = [](const ConfigMap& map) { return map.metadata.managedFields.at(0).manager; };

@@ -560,7 +560,6 @@ TEST_P(ControllerTest, RefusesWhatCannotRun) {
   EXPECT_THAT(failure(manager.Control("none").Reconcile(nothing)), HasSubstr("watches nothing"));
   EXPECT_THAT(failure(manager.Control<ConfigMap>("idle").Workers(0).Reconcile(nothing)),
               HasSubstr("at least one worker"));
-  EXPECT_THAT(failure(manager.Control<Unstructured>("any").Reconcile(nothing)), HasSubstr("names no kind"));
   EXPECT_THAT(failure(manager.Control<ConfigMap>("empty").Reconcile(std::function<Result<void>(Request&)>())),
               HasSubstr("Reconcile() is empty"));
   const std::function<void(const Deployment&, Requests&)> no_map;

@@ -40,6 +40,89 @@ class ControllerWatchTest : public ManagerTest {
 };
 INSTANTIATE_TEST_SUITE_P(Seeds, ControllerWatchTest, ::testing::Range<std::uint64_t>(0, 20));
 
+TEST_P(ControllerWatchTest, AFunctionOfAWatchKnowsTheEventAndSaysWhenAndHowUrgently) {
+  const Manager manager = New();
+  std::vector<TimePoint> times;
+  Must(manager.Control("maps")
+           .Watches<ConfigMap>(
+               {.on_update =
+                    [](const Updated<ConfigMap>& e, Requests& requests) {
+                      if (e.before->data["value"] == e.now->data["value"]) return;
+                      requests.Add("default", "later", {.after = 5s});
+                      requests.Add("default", "low", {.priority = -5});
+                      requests.Add("default", "high", {.priority = 5});
+                      requests.Add("default", "low", {.priority = 1});
+                    },
+                .on_delete = [](const Deleted<ConfigMap>& e, Requests& requests) { requests.Add(e.key); }})
+           .Watches(GroupVersionKind{"apps", "v1", "ReplicaSet"},
+                    {.on_add = [](const Added<Unstructured>& e, Requests& requests) { requests.Add(e.key); }})
+           .Reconcile([&](Request& request) -> Result<void> {
+             calls_.push_back(request.key().name.str());
+             times.push_back(Now());
+             return Pause(1s);
+           }));
+  const Ran ran = Spawn(manager);
+  AddMap("a", "1");
+  Settle();
+  EXPECT_THAT(calls_, IsEmpty());
+  const TimePoint start = Now();
+  UpdateMap("a", "2");
+  Settle();
+  EXPECT_THAT(calls_, ElementsAre("high", "low", "later"));
+  ASSERT_THAT(times, SizeIs(3));
+  EXPECT_EQ(times[2] - start, 5s);
+  calls_.clear();
+  Must(cluster_.Delete("configmaps", "default", "a"));
+  Settle();
+  AddOwned("set", "a");
+  Settle();
+  EXPECT_THAT(calls_, ElementsAre("a", "set"));
+  Stop(ran);
+}
+
+TEST_P(ControllerWatchTest, EnqueuesAfterADelayAndByPriority) {
+  const Manager manager = New();
+  std::vector<TimePoint> times;
+  const Controller controller = Must(manager.Control("keys")
+                                         .Watches<ConfigMap>([](const ConfigMap&, Requests&) {})
+                                         .Reconcile([&](Request& request) -> Result<void> {
+                                           calls_.push_back(request.key().name.str());
+                                           times.push_back(Now());
+                                           return {};
+                                         }));
+  controller.Enqueue({"", "late"}, {.after = 10s});
+  controller.Enqueue({"", "b"});
+  controller.Enqueue({"", "a"}, {.priority = 10});
+  const TimePoint start = Now();
+  const Ran ran = Spawn(manager);
+  Settle();
+  EXPECT_THAT(calls_, ElementsAre("a", "b", "late"));
+  ASSERT_THAT(times, SizeIs(3));
+  EXPECT_EQ(times[2] - start, 10s);
+  Stop(ran);
+}
+
+TEST_P(ControllerWatchTest, OwnsObjectsOfAKindWithoutGeneratedCode) {
+  AddMap("a");
+  AddMap("b");
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps")
+           .Owns(GroupVersionKind{"apps", "v1", "ReplicaSet"},
+                 Predicate<Unstructured>([](const Unstructured& set) { return set.metadata.name != "hidden"; }))
+           .Reconcile([this](Request& request) -> Result<void> {
+             calls_.push_back(Text(request));
+             return {};
+           }));
+  const Ran ran = Spawn(manager);
+  Settle();
+  calls_.clear();
+  AddOwned("web", "a");
+  AddOwned("hidden", "b");
+  Settle();
+  EXPECT_THAT(calls_, ElementsAre("default/a owned(ReplicaSet default/web)"));
+  Stop(ran);
+}
+
 // Contract: controller 90, 265.
 TEST_P(ControllerWatchTest, OwnsObjectsByTheirMetadataWithOneCacheUntilTheWholeObjectIsRead) {
   AddMap("a");
@@ -61,7 +144,7 @@ TEST_P(ControllerWatchTest, OwnsObjectsByTheirMetadataWithOneCacheUntilTheWholeO
   EXPECT_EQ(cluster_.census().watches, 3u);
   std::vector<std::string> names;
   for (const auto& status : manager.caches().status()) names.push_back(status.name);
-  EXPECT_THAT(names, UnorderedElementsAre("configmaps", "replicasets", "replicasets (metadata)"));
+  EXPECT_THAT(names, UnorderedElementsAre("configmaps", "replicasets.apps/v1", "replicasets.apps/v1 (metadata)"));
   Stop(ran);
 }
 

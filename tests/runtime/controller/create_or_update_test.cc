@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <k8s/apps/v1/types.h>
+#include <k8s/core/v1/types.h>
 
 #include <stop_token>
 #include <string>
@@ -18,6 +19,7 @@ namespace kgen {
 namespace {
 
 using k8s::apps::v1::Deployment;
+using k8s::core::v1::Service;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -217,9 +219,33 @@ TEST_F(CreateOrUpdateTest, AppliesWhatIsMissing) {
   EXPECT_EQ(Must(ApplyIfChanged(client_, wanted)).operation, OperationResult::kCreated);
   EXPECT_EQ(Replicas(), 3);
   EXPECT_EQ(OnServer().metadata.managedFields[0].manager, "test");
-  // This server records no fields, so nobody knows whether something has to be removed.
   EXPECT_EQ(Must(ApplyIfChanged(client_, wanted)).operation, OperationResult::kUnchanged);
-  EXPECT_THAT(Writes(), ElementsAre("patch deployments default/web", "patch deployments default/web"));
+  EXPECT_THAT(Writes(), ElementsAre("patch deployments default/web"));
+  wanted.spec->replicas = kAbsent;
+  wanted.spec->paused = true;
+  EXPECT_EQ(Must(ApplyIfChanged(client_, wanted)).operation, OperationResult::kUpdated);
+  EXPECT_EQ(Must(ApplyIfChanged(client_, wanted)).operation, OperationResult::kUnchanged);
+  EXPECT_THAT(Writes(), ElementsAre("patch deployments default/web"));
+}
+
+// A controller that is idle writes nothing, also if it leaves to the server what has a default.
+TEST_F(CreateOrUpdateTest, SendsNoApplyForPortsWithoutAProtocol) {
+  Service wanted{.metadata = {.name = "web", .namespace_ = "default", .labels = {{"app", "web"}}}};
+  wanted.spec->selector = {{"app", "web"}};
+  wanted.metadata.finalizers = {"shop/a"};
+  wanted.spec->ports = {{.name = "http", .port = 80}, {.name = "dns", .port = 53, .protocol = "UDP"}};
+  Deployment pods = Web();
+  pods.spec->template_->spec->containers = {{.name = "main", .image = "nginx:1", .ports = {{.containerPort = 80}}}};
+  for (int i = 0; i < 3; ++i) {
+    Must(ApplyIfChanged(client_, wanted));
+    Must(ApplyIfChanged(client_, pods));
+  }
+  EXPECT_THAT(Writes(), ElementsAre("patch services default/web", "patch deployments default/web"));
+  const Ref<const Service> stored = Must(client_.Get<Service>({"default", "web"}));
+  EXPECT_EQ(stored->spec->ports[0].protocol, "TCP");
+  wanted.spec->ports[0].port = 81;
+  Must(ApplyIfChanged(client_, wanted));
+  EXPECT_THAT(Writes(), ElementsAre("patch services default/web"));
 }
 
 TEST_F(CreateOrUpdateTest, SendsNoApplyForWhatIsAppliedAlready) {

@@ -178,6 +178,85 @@ TEST_F(EndpointAccessTest, AnswersWithAnErrorIfTheServerNeverAnswers) {
   EXPECT_EQ(AskWith("secret"), "500 Authorization for user prometheus failed\n");
 }
 
+// Contract: controller 40.
+TEST_F(EndpointAccessTest, ReviewsALimitedNumberOfUnknownTokensAtATime) {
+  for (int i = 0; i < 16; ++i) transport_->Hold();
+  std::vector<Shared<ManualStream>> clients;
+  for (int i = 0; i < 60; ++i) {
+    clients.push_back(loop_->Dial());
+    clients.back()->Receive(Request("/metrics", "Authorization: Bearer t" + std::to_string(i) + "\r\n"));
+  }
+  executor_->Run();
+  EXPECT_EQ(transport_->size(), 16u);
+  EXPECT_EQ(clients[0]->sent(), "");
+  EXPECT_THAT(clients[16]->sent(), AllOf(StartsWith("HTTP/1.1 429 "), HasSubstr("retry-after: 1\r\n")));
+  executor_->Advance(10s);
+  EXPECT_THAT(clients[0]->sent(), HasSubstr("Authentication failed"));
+  ReplyUser();
+  Reply({{"allowed", true}});
+  EXPECT_THAT(AskWith("next"), StartsWith("200 "));
+}
+
+// Contract: controller 40.
+TEST_F(EndpointAccessTest, ReviewsALimitedNumberOfUnknownTokensInATime) {
+  auto ask = [this, token = 0]() mutable {
+    Reply({{"authenticated", false}});
+    return Ask("/metrics", "Authorization: Bearer t" + std::to_string(token++) + "\r\n").substr(0, 3);
+  };
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(ask(), "401") << i;
+  EXPECT_EQ(ask(), "429");
+  executor_->Advance(1s);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ask(), "401") << i;
+  EXPECT_EQ(ask(), "429");
+  EXPECT_EQ(transport_->size(), 30u);
+}
+
+// Contract: controller 40.
+TEST_F(EndpointAccessTest, KeepsAUserWhoseTokenIsKnownWhileStrangersComeInAnyNumber) {
+  ReplyUser();
+  Reply({{"allowed", true}});
+  EXPECT_THAT(AskWith("secret"), StartsWith("200 "));
+  for (int i = 0; i < 500; ++i) {
+    Reply({{"authenticated", false}});
+    AskWith("t" + std::to_string(i));
+    executor_->Advance(100ms);
+    if (i % 100 == 0) {
+      EXPECT_THAT(AskWith("secret"), StartsWith("200 "));
+    }
+  }
+  EXPECT_EQ(transport_->size(), 502u);
+  // Its next review does not wait in the line of strangers.
+  for (int i = 0; i < 16; ++i) transport_->Hold();
+  std::vector<Shared<ManualStream>> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(loop_->Dial());
+    clients.back()->Receive(Request("/metrics", "Authorization: Bearer u" + std::to_string(i) + "\r\n"));
+  }
+  executor_->Advance(11s);
+  for (int i = 0; i < 16; ++i) transport_->Hold();
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(loop_->Dial());
+    clients.back()->Receive(Request("/metrics", "Authorization: Bearer v" + std::to_string(i) + "\r\n"));
+  }
+  executor_->Run();
+  EXPECT_THAT(AskWith("w"), StartsWith("429 "));
+  ReplyUser();
+  EXPECT_THAT(AskWith("secret"), StartsWith("200 "));
+}
+
+// Contract: controller 40.
+TEST_F(EndpointAccessTest, TakesATokenThatIsNoLongerValidForAStrangers) {
+  ReplyUser();
+  Reply({{"allowed", true}});
+  EXPECT_THAT(AskWith("secret"), StartsWith("200 "));
+  executor_->Advance(1min);
+  Reply({{"authenticated", false}});
+  EXPECT_THAT(AskWith("secret"), StartsWith("401 "));
+  executor_->Advance(1min);
+  ReplyUser();
+  EXPECT_THAT(AskWith("secret"), StartsWith("200 "));
+}
+
 class EndpointTlsTest : public EndpointTest {
  protected:
   EndpointTlsTest() {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,11 @@ class EndpointTest : public ::testing::Test {
    public:
     void OnCheckFailed(const CheckFailed& event) override {
       lines.push_back(std::string(event.check) + ": " + event.error->ToString());
+    }
+    void OnRecovered(const Recovered& event) override {
+      lines.push_back(std::string(event.source) + " " + std::string(event.key) + ": works again after " +
+                      std::to_string(event.failures) + " in " +
+                      std::to_string(std::chrono::floor<std::chrono::seconds>(event.after).count()) + " s");
     }
     std::vector<std::string> lines;
   };

@@ -27,7 +27,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using ::testing::AllOf;
 using testing::Cluster;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -41,8 +43,9 @@ struct Changes : Observer {
     if (!e.leader.empty() && e.leader != e.identity) line += ", " + std::string(e.leader) + " does";
     if (e.error != nullptr) line += ": " + e.error->ToString();
     told.push_back(line);
+    holders.emplace_back(e.leader);
   }
-  std::vector<std::string> told;
+  std::vector<std::string> told, holders;
 };
 
 // A candidate with a connection of its own, whose blocking calls run as spawned work.
@@ -272,14 +275,40 @@ TEST_P(LeaderElectionTest, ALeaseThatAnotherOneTookIsLost) {
   EXPECT_EQ(Spec()["holderIdentity"], "thief");
 }
 
-TEST_P(LeaderElectionTest, ADeletedLeaseIsLost) {
+TEST_P(LeaderElectionTest, ADeletedLeaseIsMadeAgain) {
   Candidate a = Leader("a");
   Must(cluster_.Delete("leases", "default", "shop"));
   cluster_.Advance(3s);
+  EXPECT_TRUE(a.Leads());
+  EXPECT_FALSE(a.lost->done());
+  EXPECT_EQ(Spec()["holderIdentity"], "a");
+  EXPECT_THAT(changes_->told, ElementsAre("a leads", HasSubstr("a leads: the lease was deleted"), "a leads"));
+  cluster_.Advance(30s);
+  EXPECT_TRUE(a.Leads());
+}
+
+TEST_P(LeaderElectionTest, ADeletedLeaseIsLostIfAnotherOneMakesItFirst) {
+  Candidate a = Leader("a");
+  Must(cluster_.Delete("leases", "default", "shop"));
+  Must(cluster_.Add(Lease({{"holderIdentity", "b"}, {"leaseDurationSeconds", 15}}).dump()));
+  cluster_.Advance(3s);
   EXPECT_FALSE(a.Leads());
   ASSERT_TRUE(a.lost->done());
-  EXPECT_EQ(a.lost->result().error().code(), Code::kNotFound);
-  EXPECT_THAT(changes_->told.back(), HasSubstr("the lease was deleted"));
+  EXPECT_EQ(a.lost->result().error().code(), Code::kConflict);
+}
+
+// The lease is gone when the leader reads it, and there again when the leader makes it.
+TEST_P(LeaderElectionTest, ADeletedLeaseIsLostIfAnotherOneMakesItMeanwhile) {
+  Candidate a = Leader("a");
+  Must(cluster_.Delete("leases", "default", "shop"));
+  cluster_.Inject({.verb = "create", .resource = "leases", .times = 1, .status = 409, .reason = "AlreadyExists"});
+  Until([&] { return changes_->told.size() > 1; }, 5s);
+  Must(cluster_.Add(Lease({{"holderIdentity", "b"}, {"leaseDurationSeconds", 15}}).dump()));
+  cluster_.Advance(6s);
+  EXPECT_FALSE(a.Leads());
+  ASSERT_TRUE(a.lost->done());
+  EXPECT_EQ(a.lost->result().error().code(), Code::kConflict);
+  EXPECT_EQ(Spec()["holderIdentity"], "b");
 }
 
 TEST_P(LeaderElectionTest, RenewalSurvivesFaultsThatAreShorterThanTheRenewDeadline) {
@@ -297,8 +326,8 @@ TEST_P(LeaderElectionTest, RenewalSurvivesFaultsThatAreShorterThanTheRenewDeadli
   EXPECT_FALSE(a.lost->done());
   // Each fault once, however often it was met, and its end.
   EXPECT_THAT(changes_->told,
-              ElementsAre("a leads", HasSubstr("a leads: update leases"), "a leads", HasSubstr("no answer within 5s"),
-                          "a leads", HasSubstr("connection refused"), "a leads"));
+              ElementsAre("a leads", HasSubstr("a leads: update leases.coordination.k8s.io/v1"), "a leads",
+                          HasSubstr("no answer within 5s"), "a leads", HasSubstr("connection refused"), "a leads"));
 }
 
 // Contract: controller 17.
@@ -312,10 +341,14 @@ TEST_P(LeaderElectionTest, LeadershipIsLostWhenNoRenewalSucceedsWithinTheRenewDe
   EXPECT_FALSE(a.Leads());
   ASSERT_TRUE(a.lost->done());
   EXPECT_EQ(a.lost->result().error().code(), Code::kTimeout);
-  EXPECT_THAT(a.lost->result().error().ToString(),
-              AllOf(HasSubstr("no renewal succeeded within 10s; the last failure: update leases default/shop"),
-                    HasSubstr("503")));
+  EXPECT_THAT(
+      a.lost->result().error().ToString(),
+      AllOf(HasSubstr(
+                "no renewal succeeded within 10s; the last failure: update leases.coordination.k8s.io/v1 default/shop"),
+            HasSubstr("503")));
   EXPECT_FALSE(a.elector->IsLeader());
+  // The Lease still names this process, which must not read as if it led.
+  EXPECT_EQ(changes_->holders.back(), "");
 }
 
 TEST_P(LeaderElectionTest, TheDeadlineCountsFromTheRequestAndNotFromItsAnswer) {
@@ -350,6 +383,25 @@ TEST_P(LeaderElectionTest, MissingRightsAreReportedOnceAndRetried) {
   EXPECT_EQ(changes_->told[2], "a leads");
 }
 
+TEST_P(LeaderElectionTest, AFailureThatGoesOnIsReportedEveryMinuteUntilItIsOver) {
+  cluster_.Inject({.resource = "leases", .times = 0, .status = 403, .reason = "Forbidden"});
+  Candidate a = Make("a");
+  a.Acquire();
+  cluster_.Advance(5min + 10s);
+  EXPECT_THAT(changes_->told, SizeIs(::testing::AllOf(::testing::Ge(5u), ::testing::Le(6u))));
+  EXPECT_THAT(changes_->told, Each(AllOf(HasSubstr("a does not lead: missing rights (grant get, create and update on "
+                                                   "leases of coordination.k8s.io in namespace default): get leases"),
+                                         HasSubstr("403"))));
+  ASSERT_TRUE(a.elector->failure());
+  EXPECT_EQ(a.elector->failure()->code(), Code::kForbidden);
+  changes_->told.clear();
+  Must(cluster_.Add(Lease({{"holderIdentity", "b"}, {"leaseDurationSeconds", 3600}}).dump()));
+  cluster_.ClearFaults();
+  cluster_.Advance(10s);
+  EXPECT_THAT(changes_->told, ElementsAre("a does not lead, b does"));
+  EXPECT_FALSE(a.elector->failure());
+}
+
 TEST_P(LeaderElectionTest, AMissingNamespaceIsReportedAndRetried) {
   LeaderElectionOptions options = Options("a");
   options.namespace_ = "later";
@@ -358,7 +410,8 @@ TEST_P(LeaderElectionTest, AMissingNamespaceIsReportedAndRetried) {
   cluster_.Advance(20s);
   EXPECT_FALSE(a.acquired->done());
   ASSERT_THAT(changes_->told, SizeIs(1));
-  EXPECT_THAT(changes_->told[0], HasSubstr("create leases in later: namespaces \"later\" not found"));
+  EXPECT_THAT(changes_->told[0],
+              HasSubstr("create leases.coordination.k8s.io/v1 in later: namespaces \"later\" not found"));
   Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", "later")));
   EXPECT_LE(Until([&] { return a.Leads(); }, 60s), 4500ms);
 }

@@ -1,6 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The end of a manager: in time, with every error, and without leaving anything behind.
+#include <k8s/events/v1/client.h>
+#include <k8s/events/v1/types.h>
+
 #include <memory>
 
 #include "kgen/controller/wait.h"
@@ -14,6 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 class ManagerEndTest : public ManagerTest {
  protected:
@@ -110,6 +114,56 @@ TEST_P(ManagerEndTest, WritesTheLastEventsOfAllControllersWithinOneLimit) {
   EXPECT_NE(ErrorOf(ran), "still running");
   cluster_.Advance(60s);
   EXPECT_NE(ErrorOf(ran), "still running");
+}
+
+TEST_P(ManagerEndTest, WritesEventsAndTheLastSeriesAlsoWhenTheLeaseIsLost) {
+  ServeEvents();
+  AddMap("a");
+  const Manager manager = New(Elect());
+  Must(manager.Control<ConfigMap>("maps").Reconcile([this](Request& request) -> Result<void> {
+    const auto map = request.Get<ConfigMap>();
+    for (int i = 0; i < 5; ++i) request.events().Event(*map, {.reason = "Seen", .action = "See"});
+    WaitForStop(request.stop());
+    request.events().Event(*map, {.reason = "Stopped", .action = "Stop"});
+    return {};
+  }));
+  const Ran ran = Spawn(manager);
+  cluster_.Advance(5s);
+  cluster_.Inject({.resource = "leases", .times = 0, .status = 500});
+  cluster_.Advance(20s);
+  EXPECT_THAT(ErrorOf(ran), HasSubstr("no renewal succeeded"));
+  std::vector<std::string> events;
+  for (const auto& event : Must(k8s::events::v1::Client(cluster_.Connection()).Events("default").List())) {
+    events.push_back(event.reason.str() + " " + std::to_string(event.series->count.value_or(1)));
+  }
+  EXPECT_THAT(events, UnorderedElementsAre("Seen 5", "Stopped 1"));
+}
+
+TEST_P(ManagerEndTest, NamesTheObjectsWhoseCallsDoNotEnd) {
+  AddMap("a");
+  AddMap("b");
+  ManagerOptions options;
+  options.graceful_shutdown = 5s;
+  const Manager manager = New(std::move(options));
+  Must(manager.Control<ConfigMap>("maps").Workers(2).Reconcile([this](Request& request) -> Result<void> {
+    if (request.key().name == "a") (void)Pause(100s);
+    return {};
+  }));
+  const Ran ran = Spawn(manager);
+  cluster_.Advance(10s);
+  stop_.request_stop();
+  cluster_.Advance(6s);
+  EXPECT_THAT(ErrorOf(ran), HasSubstr("did not end within 5s of being stopped: controller maps (default/a for 15s)"));
+  cluster_.Advance(100s);
+}
+
+TEST_P(ManagerEndTest, NamesTheKindThatTheServerLacks) {
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps").Reconcile([](Request&) -> Result<void> { return {}; }));
+  cluster_.Inject({.resource = "configmaps", .times = 0, .status = 404, .reason = "NotFound"});
+  const Ran ran = Spawn(manager);
+  cluster_.Advance(60s);
+  EXPECT_THAT(ErrorOf(ran), HasSubstr("cache of kind ConfigMap (v1)"));
 }
 
 TEST_P(ManagerEndTest, SaysWhichFunctionFailed) {

@@ -31,8 +31,11 @@ struct Told final : Observer {
     logged.push_back(std::string(e.source) + " " + std::string(e.key) + (e.warning ? " warning: " : ": ") +
                      std::string(e.message));
   }
-  void OnHandlerFailed(const HandlerFailed& e) override { handlers.emplace_back(e.what); }
-  std::vector<std::string> reconciles, failures, logged, handlers;
+  void OnHandlerFailed(const HandlerFailed& e) override {
+    handlers.emplace_back(e.what);
+    thrown.push_back(std::string(e.informer) + ": " + std::string(e.what));
+  }
+  std::vector<std::string> reconciles, failures, logged, handlers, thrown;
 };
 
 class ManagerTest : public ::testing::TestWithParam<std::uint64_t> {

@@ -302,6 +302,22 @@ TEST_P(ManagerLeaseTest, ShowsInItsMetricsWhetherItLeads) {
   EXPECT_THAT(Must(first.metrics().Text()), shows("leader_election_master_status{name=\"shop\"} 0"));
 }
 
+TEST_P(ManagerLeaseTest, ShowsWhyItCannotLead) {
+  const Manager manager = New(Elect("first"));
+  cluster_.Inject({.resource = "leases", .times = 0, .status = 403, .reason = "Forbidden"});
+  const Ran ran = Spawn(manager);
+  cluster_.Advance(30s);
+  const std::string failing = "kgen_leader_election_failing{name=\"shop\",reason=";
+  EXPECT_THAT(Must(manager.metrics().Text()), HasSubstr(failing + "\"Forbidden\"} 1\n"));
+  cluster_.ClearFaults();
+  cluster_.Advance(10s);
+  EXPECT_TRUE(manager.IsLeader());
+  EXPECT_THAT(Must(manager.metrics().Text()), Not(HasSubstr(failing)));
+  stop_.request_stop();
+  cluster_.Advance(10s);
+  EXPECT_TRUE(ran.done());
+}
+
 TEST_P(ManagerLeaseTest, LetsTheLeaseExpireIfItsWorkDoesNotEnd) {
   ManagerOptions options = Elect("first");
   options.graceful_shutdown = 5s;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <k8s/core/v1/types.h>
 
+#include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstdio>
@@ -15,12 +16,14 @@
 
 #include "kgen/client/config.h"
 #include "kgen/controller/manager.h"
+#include "kgen/core/executor.h"
 #include "kgen/testing/cluster.h"
 
 namespace kgen {
 namespace {
 
 using k8s::core::v1::ConfigMap;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -55,6 +58,94 @@ TEST(ManagerThreadsTest, ServesItsEndpointWhileItsCachesSync) {
   stop.request_stop();
   run.join();
   EXPECT_TRUE(result) << result;
+}
+
+// A manager whose user code holds every thread for blocking work.
+class FullPoolTest : public ::testing::Test {
+ protected:
+  static constexpr int kThreads = 8;  // for blocking work
+
+  struct Limits final : Observer {
+    void OnLimiterWaited(const LimiterWaited& event) override { reached = reached || event.what == "executor threads"; }
+    std::atomic<bool> reached = false;
+  };
+
+  FullPoolTest() {
+    const std::string kubeconfig = ::testing::TempDir() + "/full_pool_kubeconfig";
+    std::ofstream(kubeconfig) << Must(cluster_.Serve());
+    config_ = Must(rest::LoadConfig({.kubeconfig = kubeconfig}));
+    std::remove(kubeconfig.c_str());
+    config_.observer = limits_;
+    config_.executor = MakeThreadPool({.threads = 2, .max_threads = 2 + kThreads});
+  }
+  ~FullPoolTest() override { hang_.request_stop(); }
+
+  void Hang() { Discard(config_.executor->MakeWaiter("the test")->Wait(hang_.get_token())); }
+  std::string Lease() { return cluster_.Get("leases", "default", "shop").value_or(""); }
+  template <typename Done>
+  static bool Eventually(Done done) {
+    for (const TimePoint end = SystemClock()->Now() + std::chrono::seconds(30); SystemClock()->Now() < end;) {
+      if (done()) return true;
+      std::this_thread::yield();
+    }
+    return false;
+  }
+
+  testing::Cluster cluster_{{.simulated = false}};
+  const Shared<Limits> limits_ = MakeShared<Limits>();
+  rest::Config config_;
+  std::stop_source hang_;
+};
+
+TEST_F(FullPoolTest, ProbesAndTheLeaseWaitForNoCallThatHangs) {
+  const Manager manager = Must(Manager::New(
+      config_,
+      {.leader_election = {.name = "shop", .namespace_ = "default", .retry_period = std::chrono::milliseconds(50)},
+       .endpoint = {.address = "127.0.0.1:0"}}));
+  std::atomic<int> calls = 0;
+  Must(manager.Control<ConfigMap>("maps").Workers(3).Reconcile([&](Request&) -> Result<void> {
+    ++calls;
+    Hang();
+    return {};
+  }));
+  for (const char* name : {"a", "b", "c"}) {
+    Must(cluster_.Add(ConfigMap{.metadata = {.name = name, .namespace_ = "default"}}));
+  }
+  std::stop_source stop;
+  Result<void> result;
+  std::jthread run([&] { result = manager.Run(stop.get_token()); });
+  ASSERT_TRUE(Eventually([&] { return calls == 3; }));
+  for (int i = 0; i < 2 * kThreads; ++i) config_.executor->Blocking("hangs", [this] { Hang(); });
+  ASSERT_TRUE(Eventually([&] { return limits_->reached.load(); }));
+
+  EXPECT_THAT(Fetch(manager.endpoint_address(), "/healthz"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_TRUE(Eventually([&] { return Fetch(manager.endpoint_address(), "/readyz").starts_with("HTTP/1.1 200 "); }));
+  EXPECT_THAT(Fetch(manager.endpoint_address(), "/metrics"), HasSubstr("leader_election_master_status"));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(Eventually([&, before = Lease()] { return Lease() != before; })) << "not renewed";
+  }
+  EXPECT_TRUE(manager.IsLeader());
+  hang_.request_stop();
+  stop.request_stop();
+  run.join();
+  EXPECT_TRUE(result) << result;
+}
+
+TEST_F(FullPoolTest, RefusesMoreWorkersThanThereAreThreads) {
+  const auto made = Manager::New(config_, {.controllers = {.workers = kThreads}});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(made.error().message(), HasSubstr("raise ExecutorOptions::max_threads by 2"));
+
+  const Manager manager = Must(Manager::New(config_));
+  const auto add = [&manager](std::string_view name, int workers) {
+    const auto added =
+        manager.Control<ConfigMap>(name).Workers(workers).Reconcile([](Request&) -> Result<void> { return {}; });
+    return added ? "added" : added.error().ToString();
+  };
+  EXPECT_EQ(add("a", 3), "added");
+  EXPECT_THAT(add("b", 3), AllOf(HasSubstr("controller b"), HasSubstr("8 threads"), HasSubstr("max_threads by 1")));
+  EXPECT_EQ(add("b", 2), "added");
 }
 
 }  // namespace

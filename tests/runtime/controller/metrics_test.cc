@@ -243,6 +243,21 @@ TEST(MetricsTest, HasTheBoundsOfControllerRuntime) {
   EXPECT_THAT(values, Contains(Pair("controller_runtime_reconcile_time_seconds_bucket{le=\"60\"}", 0)));
 }
 
+TEST(MetricsTest, TellsOfTheProcessOnce) {
+  Metrics metrics;
+  metrics.AddProcess();
+  metrics.AddProcess();
+  const std::string text = Must(metrics.Text());
+  const auto values = ParsePrometheus(text);
+  for (const char* name : {"process_cpu_seconds_total", "process_resident_memory_bytes", "process_virtual_memory_bytes",
+                           "process_threads", "process_open_fds", "process_max_fds", "process_start_time_seconds"}) {
+    EXPECT_THAT(values, Contains(Pair(name, ::testing::Gt(0)))) << name;
+  }
+  EXPECT_THAT(values, Contains(Pair("process_start_time_seconds", ::testing::Gt(1.7e9))));
+  EXPECT_THAT(text, HasSubstr("kgen_build_info{compiler=\""));
+  EXPECT_THAT(text, HasSubstr(",version=\"0."));
+}
+
 // The reader of the tests above rejects what it should.
 TEST(PrometheusParserTest, RejectsBadTexts) {
   const std::string head = "# HELP a x\n# TYPE a gauge\n";

@@ -151,8 +151,8 @@ TEST_P(ProcessTest, TakesAnExceptionForAnErrorOfThatItemAlone) {
   Run();
   EXPECT_THAT(calls_, ElementsAre("a", "a", "a"));
   ASSERT_EQ(failures_->told.size(), 2u);
-  EXPECT_THAT(failures_->told[0], HasSubstr("an exception was thrown: no such line"));
-  EXPECT_THAT(failures_->told[1], HasSubstr("an exception that is not a std::exception"));
+  EXPECT_THAT(failures_->told[0], HasSubstr("the function threw: no such line"));
+  EXPECT_THAT(failures_->told[1], HasSubstr("threw something that is not a std::exception"));
   Stop(processed);
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -55,7 +56,12 @@ class FragileKeyTest : public ::testing::TestWithParam<std::uint64_t> {
   void Run() { ASSERT_TRUE(simulation_.RunUntilIdle()); }
 
   testing::Simulation simulation_{GetParam()};
-  WorkQueue<Fragile> queue_{{.executor = simulation_.executor(), .observer = MakeShared<Observer>()}};
+  struct Told final : Observer {
+    void OnReconcileFailed(const ReconcileFailed& e) override { failures.emplace_back(e.key); }
+    std::vector<std::string> failures;
+  };
+  const Shared<Told> told_ = MakeShared<Told>();
+  WorkQueue<Fragile> queue_{{.executor = simulation_.executor(), .observer = told_}};
 };
 
 TEST_P(FragileKeyTest, KeepsAnItemWhoseCopyThrows) {
@@ -93,7 +99,7 @@ TEST_P(FragileKeyTest, PassesAnItemOnWhenTheGetThatWasWokenForItCannotCopyIt) {
   EXPECT_NE(gets[0].result().has_value(), gets[1].result().has_value());
 }
 
-TEST_P(FragileKeyTest, RetriesAnItemWhoseTextThrows) {
+TEST_P(FragileKeyTest, RetriesAnItemWhoseTextThrowsAndReportsItsFailure) {
   std::stop_source stop;
   int calls = 0;
   Fragile::text_throws = true;
@@ -106,6 +112,7 @@ TEST_P(FragileKeyTest, RetriesAnItemWhoseTextThrows) {
   queue_.Add(Fragile(1));
   Run();
   EXPECT_EQ(calls, 2);
+  EXPECT_EQ(told_->failures, std::vector<std::string>{"a key whose text threw"});
   stop.request_stop();
   Run();
   ASSERT_TRUE(processed.done());

@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "kgen/controller/work_queue.h"
@@ -34,6 +38,62 @@ thread_local std::int64_t until_one_fails = -1;
 
 namespace kgen {
 namespace {
+
+// Has no memory for the first tasks of workers.
+class PoorExecutor final : public Executor {
+ public:
+  explicit PoorExecutor(int failures) : failures_(failures) {}
+  Shared<Strand> MakeStrand(std::string_view name) override { return inner_->MakeStrand(name); }
+  void Post(const Shared<Strand>& strand, Task task) override { inner_->Post(strand, std::move(task)); }
+  void Blocking(std::string name, Task work) override {
+    if (failures_-- > 0) throw std::bad_alloc();
+    inner_->Blocking(std::move(name), std::move(work));
+  }
+  void BlockingOn(const Shared<Strand>& strand, Task work) override { inner_->BlockingOn(strand, std::move(work)); }
+  Shared<Waiter> MakeWaiter(std::string_view what) override { return inner_->MakeWaiter(what); }
+  Shared<Clock> clock() noexcept override { return inner_->clock(); }
+  bool InPostedTask() const noexcept override { return inner_->InPostedTask(); }
+  int failures() const noexcept { return failures_; }
+
+ private:
+  const Shared<testing::ManualExecutor> inner_ = MakeShared<testing::ManualExecutor>();
+  int failures_;
+};
+
+TEST(QueueMemoryTest, AnItemWhoseWorkerCannotStartIsProcessedALittleLater) {
+  const auto executor = MakeShared<PoorExecutor>(3);
+  const WorkQueue<int> queue({.executor = executor});
+  queue.Add(1);
+  std::stop_source stop;
+  const TimePoint start = executor->clock()->Now();
+  Nanos after{};
+  const Result<void> processed = queue.Process(2, stop.get_token(), [&](int) -> Result<Requeue> {
+    after = executor->clock()->Now() - start;
+    stop.request_stop();
+    return Requeue::Done();
+  });
+  EXPECT_LT(executor->failures(), 0);
+  EXPECT_EQ(after, std::chrono::milliseconds(300));
+}
+
+TEST(QueueMemoryTest, AFunctionThatThrowsIsCalledAgainThoughItsErrorFindsNoMemory) {
+  const auto executor = MakeShared<testing::ManualExecutor>();
+  const WorkQueue<int> queue({.executor = executor, .observer = NullObserver()});
+  queue.Add(1);
+  std::stop_source stop;
+  int calls = 0;
+  const Result<void> processed = queue.Process(1, stop.get_token(), [&](int) -> Result<Requeue> {
+    if (++calls == 2) {
+      stop.request_stop();
+      return Requeue::Done();
+    }
+    const std::runtime_error thrown("a text that needs memory when it is copied into the error of the call");
+    until_one_fails = 0;  // for that copy
+    throw thrown;
+  });
+  EXPECT_EQ(std::exchange(until_one_fails, -1), -1);
+  EXPECT_EQ(calls, 2);
+}
 
 // Adds `count` keys, each with a priority of its own, and fails every allocation of each addition once.
 TEST(QueueMemoryTest, AddThrowsAndChangesNothingWithoutMemory) {

@@ -71,7 +71,7 @@ TEST_F(PrintTest, ShowsPartsOfAnObject) {
   EXPECT_EQ(Printed(meta::v1::ObjectMeta{.name = "a"}), "name: a");
   EXPECT_EQ(Printed(autoscaling::v1::ScaleSpec{.replicas = 2}), "replicas: 2");
   EXPECT_EQ(Printed(Unstructured{.metadata = {.name = "a"}, .apiVersion = "v1", .kind = "Pod"}),
-            "metadata:\n  name: a\napiVersion: v1\nkind: Pod");
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a");
 }
 
 TEST_F(PrintTest, ShowsAbsentAndEmptyApart) {

@@ -81,9 +81,10 @@ TEST_F(ProcessDeathTest, ExitsCleanlyWhileWorkIsStillRunning) {
 
 TEST_F(ProcessDeathTest, TheObserverWritesOneLineForEachEvent) {
   EXPECT_EXIT(Observe(), ExitedWithCode(0),
-              "kgen: pods: list failed: connection refused really \\(Unavailable\\); next attempt in 1.6 s after 3 "
-              "failures in a row\n"
-              "kgen: pods default/web-0: field spec.replicas has the wrong type and reads as absent: not a number\n");
+              "^20[0-9-]{8}T[0-9:]{8}\\.[0-9]{3}Z WARNING kgen: pods: list failed: connection refused really "
+              "\\(Unavailable\\); next attempt in 1.6 s after 3 failures in a row\n"
+              "20[0-9-]{8}T[0-9:]{8}\\.[0-9]{3}Z WARNING kgen: pods default/web-0: field spec.replicas has the wrong "
+              "type and reads as absent: not a number\n");
 }
 
 }  // namespace

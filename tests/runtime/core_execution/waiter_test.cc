@@ -59,11 +59,19 @@ TEST_F(WaiterTest, CanBeUsedAgainAfterEveryKindOfEnd) {
   EXPECT_TRUE(waiter_->Wait());
 }
 
-TEST_F(WaiterTest, PrefersTheNotificationToAStop) {
+TEST_F(WaiterTest, LooksAtStopAndDeadlineFirstAndKeepsTheNotification) {
   std::stop_source stop;
   stop.request_stop();
   waiter_->Notify();
-  EXPECT_TRUE(waiter_->Wait(stop.get_token()));
+  for (int i = 0; i < 2; ++i) {
+    const auto stopped = waiter_->Wait(stop.get_token());
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().code(), Code::kCancelled);
+    const auto late = waiter_->Wait({}, SystemClock()->Now());
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code(), Code::kTimeout);
+  }
+  EXPECT_TRUE(waiter_->Wait());
 }
 
 TEST(Wait, ReturnsAtOnceForATokenThatCanNeverStop) { Wait({}); }

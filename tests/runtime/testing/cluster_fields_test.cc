@@ -64,6 +64,40 @@ class FieldsTest : public ClusterTest {
   json answer_;
 };
 
+// A test that expects a rule to refuse an object would wonder why it is accepted.
+TEST_F(FieldsTest, ACrdWithRulesIsAnsweredWithAWarning) {
+  const auto warnings = [&](const char* name, const json& schema) {
+    const json crd = {
+        {"apiVersion", "apiextensions.k8s.io/v1"},
+        {"kind", "CustomResourceDefinition"},
+        {"metadata", {{"name", std::string(name) + "s.shop.example"}}},
+        {"spec",
+         {{"group", "shop.example"},
+          {"scope", "Namespaced"},
+          {"names", {{"plural", std::string(name) + "s"}, {"kind", name}}},
+          {"versions",
+           {{{"name", "v1"}, {"served", true}, {"storage", true}, {"schema", {{"openAPIV3Schema", schema}}}}}}}}};
+    const Reply reply = server_->Handle({.method = "POST",
+                                         .path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                                         .headers = {{"content-type", "application/json"}},
+                                         .body = crd.dump()});
+    EXPECT_EQ(reply.status, 201) << reply.body;
+    std::vector<std::string> out;
+    for (const HttpHeader& header : reply.headers) {
+      if (header.name == "warning") out.push_back(header.value);
+    }
+    return out;
+  };
+  const json rule = {{"rule", "self != ''"}};
+  EXPECT_THAT(
+      warnings("dial", {{"type", "object"},
+                        {"properties", {{"a", {{"type", "string"}, {"x-kubernetes-validations", {rule, rule}}}}}},
+                        {"x-kubernetes-validations", {rule}}}),
+      ElementsAre("299 - \"the in-memory cluster does not evaluate the 3 rules (x-kubernetes-validations) of "
+                  "dials.shop.example: it accepts objects that break them\""));
+  EXPECT_THAT(warnings("knob", {{"type", "object"}}), IsEmpty());
+}
+
 TEST_F(FieldsTest, StrictRefusesUnknownFields) {
   Send("POST", kGauges, "fieldValidation=Strict", Misspelt());
   EXPECT_EQ(last_status_, 400);

@@ -74,7 +74,7 @@ struct MatchCondition {
 
 struct NamedRuleWithOperations {
   struct OperationsValues {
-    static constexpr std::string_view kStar = "*";
+    static constexpr std::string_view ksStar = "*";
     static constexpr std::string_view kCONNECT = "CONNECT";
     static constexpr std::string_view kCREATE = "CREATE";
     static constexpr std::string_view kDELETE = "DELETE";
@@ -82,7 +82,7 @@ struct NamedRuleWithOperations {
   };
 
   struct ScopeValues {
-    static constexpr std::string_view kStar = "*";
+    static constexpr std::string_view ksStar = "*";
     static constexpr std::string_view kCluster = "Cluster";
     static constexpr std::string_view kNamespaced = "Namespaced";
   };
@@ -285,7 +285,7 @@ struct WebhookClientConfig {
 
 struct RuleWithOperations {
   struct OperationsValues {
-    static constexpr std::string_view kStar = "*";
+    static constexpr std::string_view ksStar = "*";
     static constexpr std::string_view kCONNECT = "CONNECT";
     static constexpr std::string_view kCREATE = "CREATE";
     static constexpr std::string_view kDELETE = "DELETE";
@@ -293,7 +293,7 @@ struct RuleWithOperations {
   };
 
   struct ScopeValues {
-    static constexpr std::string_view kStar = "*";
+    static constexpr std::string_view ksStar = "*";
     static constexpr std::string_view kCluster = "Cluster";
     static constexpr std::string_view kNamespaced = "Namespaced";
   };

@@ -521,36 +521,36 @@ struct Lifecycle {
     static constexpr std::string_view kSIGPWR = "SIGPWR";
     static constexpr std::string_view kSIGQUIT = "SIGQUIT";
     static constexpr std::string_view kSIGRTMAX = "SIGRTMAX";
-    static constexpr std::string_view kSIGRTMAX1 = "SIGRTMAX-1";
-    static constexpr std::string_view kSIGRTMAX10 = "SIGRTMAX-10";
-    static constexpr std::string_view kSIGRTMAX11 = "SIGRTMAX-11";
-    static constexpr std::string_view kSIGRTMAX12 = "SIGRTMAX-12";
-    static constexpr std::string_view kSIGRTMAX13 = "SIGRTMAX-13";
-    static constexpr std::string_view kSIGRTMAX14 = "SIGRTMAX-14";
-    static constexpr std::string_view kSIGRTMAX2 = "SIGRTMAX-2";
-    static constexpr std::string_view kSIGRTMAX3 = "SIGRTMAX-3";
-    static constexpr std::string_view kSIGRTMAX4 = "SIGRTMAX-4";
-    static constexpr std::string_view kSIGRTMAX5 = "SIGRTMAX-5";
-    static constexpr std::string_view kSIGRTMAX6 = "SIGRTMAX-6";
-    static constexpr std::string_view kSIGRTMAX7 = "SIGRTMAX-7";
-    static constexpr std::string_view kSIGRTMAX8 = "SIGRTMAX-8";
-    static constexpr std::string_view kSIGRTMAX9 = "SIGRTMAX-9";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_1 = "SIGRTMAX-1";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_10 = "SIGRTMAX-10";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_11 = "SIGRTMAX-11";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_12 = "SIGRTMAX-12";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_13 = "SIGRTMAX-13";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_14 = "SIGRTMAX-14";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_2 = "SIGRTMAX-2";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_3 = "SIGRTMAX-3";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_4 = "SIGRTMAX-4";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_5 = "SIGRTMAX-5";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_6 = "SIGRTMAX-6";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_7 = "SIGRTMAX-7";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_8 = "SIGRTMAX-8";
+    static constexpr std::string_view ks_SIGRTMAX_Dash_9 = "SIGRTMAX-9";
     static constexpr std::string_view kSIGRTMIN = "SIGRTMIN";
-    static constexpr std::string_view kSIGRTMIN1 = "SIGRTMIN+1";
-    static constexpr std::string_view kSIGRTMIN10 = "SIGRTMIN+10";
-    static constexpr std::string_view kSIGRTMIN11 = "SIGRTMIN+11";
-    static constexpr std::string_view kSIGRTMIN12 = "SIGRTMIN+12";
-    static constexpr std::string_view kSIGRTMIN13 = "SIGRTMIN+13";
-    static constexpr std::string_view kSIGRTMIN14 = "SIGRTMIN+14";
-    static constexpr std::string_view kSIGRTMIN15 = "SIGRTMIN+15";
-    static constexpr std::string_view kSIGRTMIN2 = "SIGRTMIN+2";
-    static constexpr std::string_view kSIGRTMIN3 = "SIGRTMIN+3";
-    static constexpr std::string_view kSIGRTMIN4 = "SIGRTMIN+4";
-    static constexpr std::string_view kSIGRTMIN5 = "SIGRTMIN+5";
-    static constexpr std::string_view kSIGRTMIN6 = "SIGRTMIN+6";
-    static constexpr std::string_view kSIGRTMIN7 = "SIGRTMIN+7";
-    static constexpr std::string_view kSIGRTMIN8 = "SIGRTMIN+8";
-    static constexpr std::string_view kSIGRTMIN9 = "SIGRTMIN+9";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_1 = "SIGRTMIN+1";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_10 = "SIGRTMIN+10";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_11 = "SIGRTMIN+11";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_12 = "SIGRTMIN+12";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_13 = "SIGRTMIN+13";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_14 = "SIGRTMIN+14";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_15 = "SIGRTMIN+15";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_2 = "SIGRTMIN+2";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_3 = "SIGRTMIN+3";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_4 = "SIGRTMIN+4";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_5 = "SIGRTMIN+5";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_6 = "SIGRTMIN+6";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_7 = "SIGRTMIN+7";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_8 = "SIGRTMIN+8";
+    static constexpr std::string_view ks_SIGRTMIN_Plus_9 = "SIGRTMIN+9";
     static constexpr std::string_view kSIGSEGV = "SIGSEGV";
     static constexpr std::string_view kSIGSTKFLT = "SIGSTKFLT";
     static constexpr std::string_view kSIGSTOP = "SIGSTOP";
@@ -1071,7 +1071,7 @@ struct HostAlias {
 
 struct HostPathVolumeSource {
   struct TypeValues {
-    static constexpr std::string_view kEmpty = "";
+    static constexpr std::string_view ksEmpty = "";
     static constexpr std::string_view kBlockDevice = "BlockDevice";
     static constexpr std::string_view kCharDevice = "CharDevice";
     static constexpr std::string_view kDirectory = "Directory";
@@ -1673,7 +1673,7 @@ struct ServiceSpec {
   };
 
   struct IpFamiliesValues {
-    static constexpr std::string_view kEmpty = "";
+    static constexpr std::string_view ksEmpty = "";
     static constexpr std::string_view kIPv4 = "IPv4";
     static constexpr std::string_view kIPv6 = "IPv6";
   };

@@ -33,7 +33,8 @@ struct InformerOptions;
 
 // The state of an informer at one moment.
 struct InformerStatus {
-  std::string name;  // "pods", "pods in default"
+  std::string name;  // "pods", "deployments.apps/v1 in default"
+  std::string kind;  // "Deployment"; empty if only the resource is known
   // Or "starting", "listing", "streaming the list", "opening a watch", "watching", "waiting for a connection", "waiting
   // for its turn" (the connection is back, and informers are let in one after the other), "waiting to try again",
   // "stopped".

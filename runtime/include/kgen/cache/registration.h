@@ -5,6 +5,7 @@
 #define KGEN_CACHE_REGISTRATION_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "kgen/core/clock.h"
@@ -25,20 +26,25 @@ struct HandlerOptions {
   // with one added later. A handler added after that is resynced in multiples of the check period.
   Nanos resync = Nanos(-1);
   std::string name{};  // for messages and traces
-  // Notifies the observer when so many events wait; 0: never.
-  std::size_t backlog_warning = 1024;
-  // Bounds the memory of a handler that is slower than the changes; 0: no limit, and the handler gets every change.
-  // Once so many events wait, a new one is merged with the newest waiting event of the same key, so that at most about
-  // `backlog_limit` events wait, and at most two for each key:
+  // Notifies the observer when so many events wait; nullopt: never.
+  std::optional<std::size_t> backlog_warning = 1024;
+  // Bounds the memory of a handler that is slower than the changes; nullopt: no limit, and the handler gets every
+  // change. The unit is bytes that only this backlog keeps alive: waiting events, and states of objects that the cache
+  // has replaced. An object that the cache still holds costs nothing. What a replaced state shares with a newer one is
+  // not counted, and what two waiting states share with each other may not be, so the number is approximate.
+  // Once so many bytes wait, the observer gets an OnBacklogHigh(), and a new event is merged with the newest event of
+  // its key among those that came after half of the limit:
   //   Added, then Updated    one Added with the newest object
   //   Updated, then Updated  one Updated from the first `before` to the last `now`
   //   Updated, then Deleted  the Deleted
   //   Added, then Deleted    nothing
   //   Deleted, then Added    both
-  // Only intermediate states are lost; the handler always gets the last state of each object. A merged event keeps the
-  // position of the first one and has the newest `version`, so versions may decrease from one key to the next. Its
-  // reason is the newest one that is not kResync; an Added stays initial.
-  std::size_t backlog_limit = 0;
+  // So beyond the limit at most two events and two replaced states of each key wait; no limit can go below that. 0
+  // merges whenever it can. Only intermediate states are lost: the handler always gets the last state of each object,
+  // and the deletion of each object that it knows. A merged event keeps the position of the first one and has the
+  // newest `version`, so versions may decrease from one key to the next. Its reason is the newest one that is not
+  // kResync; an Added stays initial.
+  std::optional<std::size_t> backlog_bytes = std::size_t{64} << 20;
 };
 
 // Destroying it removes the handler. The destructor waits for the running call to end, and no call starts afterwards.

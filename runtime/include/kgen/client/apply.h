@@ -6,9 +6,11 @@
 //   if (!applied) {
 //     const kgen::ApplyError& error = applied.error();
 //     std::cerr << error << '\n';
-//     // apply deploy/shop.yaml: document 2, line 9 (Order default/first): patch orders default/first: ... (Invalid,
-//     422) for (const kgen::AppliedObject& done : error.applied) std::cerr << "applied before: " << done << '\n'; if
-//     (error.line != 0) OpenEditor(error.file, error.line);
+//     // apply deploy/shop.yaml: document 2, line 9 (Order default/first): patch orders.shop.example.com/v1
+//     // default/first: ... (Invalid, 422)
+//
+//     for (const kgen::AppliedObject& done : error.applied) std::cerr << "applied before: " << done << '\n';
+//     if (error.line != 0) OpenEditor(error.file, error.line);
 //   }
 #ifndef KGEN_CLIENT_APPLY_H_
 #define KGEN_CLIENT_APPLY_H_

@@ -30,7 +30,9 @@ struct TlsConfig {
   std::string certificate_file{};
   std::string key_data{};
   std::string key_file{};
-  std::string server_name{};  // for SNI and the check of the name, if it is not the host
+  // For SNI and the check of the name, if it is not the host. Names are compared as kubectl does it: a certificate for
+  // "*.example.com" covers each name with one more label, and a dot at the end of the name does not matter.
+  std::string server_name{};
   bool insecure_skip_verify = false;
 };
 
@@ -40,8 +42,11 @@ struct TlsConfig {
 // more, and after five minutes unless it uses the terminal. Connections opened after it returned a client certificate
 // use that certificate, as with replaced certificate files.
 //
-// It inherits the environment and the working directory. Its standard error becomes part of the error when it fails,
-// except for the values of `env` and of arguments whose names suggest a secret.
+// Connections with an equal plugin (and, with provide_cluster_info, for the same server) share the runs and the
+// credential. It inherits the environment and the working directory. Its standard error becomes part of the error when
+// it fails. What it writes while it waits, such as the code to enter in a browser, goes to the terminal if it reads
+// from there, and otherwise to Observer::OnLogged as a warning, as does what a successful run has written. The values
+// of `env` and of arguments whose names suggest a secret are hidden in both.
 struct ExecConfig {
   enum class InteractiveMode : std::uint8_t { kNever, kIfAvailable, kAlways };
   struct Variable {
@@ -51,7 +56,7 @@ struct ExecConfig {
   };
 
   std::string api_version{};  // "client.authentication.k8s.io/v1" or ".../v1beta1"
-  std::string command{};      // looked up in PATH unless it holds a '/'; "": no plugin
+  std::string command{};  // looked up in PATH, but not in its relative folders, unless it holds a '/'; "": no plugin
   std::vector<std::string> args{};
   std::vector<Variable> env{};
   std::string install_hint{};         // shown when the command cannot be started

@@ -76,7 +76,8 @@ class StreamCall : public SharedObject {
 };
 
 // A handle; copies are the same connection. Clients, informers and requests keep the connection alive; it closes with
-// the last of them.
+// the last of them. In a child of fork() a connection that was used before fails with kInvalidArgument, and sends
+// nothing on its parent's socket (docs/lifetimes.md).
 //
 // Thread safety: all members from any thread.
 class Connection {

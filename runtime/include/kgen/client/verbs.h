@@ -76,12 +76,23 @@ template <SubresourceName name, typename First, typename... Rest>
 struct FindSubresource<name, First, Rest...>
     : std::conditional_t<First::kName == name.view(), std::type_identity<First>, FindSubresource<name, Rest...>> {};
 
+// True. Evaluated for a call, before the compiler compares the arguments, so that its first line says what is missing.
+template <typename Body>
+struct BodyIsIncluded {
+  static_assert(
+      requires { sizeof(Body); },
+      "the body of this subresource is a type of another group: include the types.h of its namespace, such as "
+      "<k8s/policy/v1/types.h> for k8s::policy::v1::Eviction");
+  static constexpr bool kValue = true;
+};
+
 }  // namespace detail
 
 // The compiler names these when a program uses a subresource, or a verb of it, that the API document does not have.
 // Both are single expressions: Clang 22 confuses the subresources of one client where a concept passes Sub::kVerbs on.
 template <typename Sub, Verbs verb>
-concept SubresourceHasVerb = (Sub::kVerbs | verb) == Sub::kVerbs && !std::is_same_v<typename Sub::Body, std::string>;
+concept SubresourceHasVerb = (Sub::kVerbs | verb) == Sub::kVerbs && !std::is_same_v<typename Sub::Body, std::string> &&
+                             detail::BodyIsIncluded<typename Sub::Body>::kValue;
 template <typename Sub>
 concept SubresourceIsText =
     (Sub::kVerbs | Verbs::kGet) == Sub::kVerbs && std::is_same_v<typename Sub::Body, std::string>;

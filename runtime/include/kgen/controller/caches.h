@@ -64,6 +64,13 @@ template <typename T>
 concept NamesItsKind = HasTable<T> && !std::same_as<T, Unstructured> && !std::same_as<T, PartialObjectMetadata>;
 }  // namespace detail
 
+// Which objects of one namespace are cached.
+struct NamespaceSelection {
+  std::string namespace_{};
+  std::string label_selector{};
+  std::string field_selector{};
+};
+
 // Which objects of a kind are cached, and how.
 struct CacheOptions {
   // One informer for each; empty: one for all namespaces. Cluster-scoped kinds ignore the namespaces of
@@ -71,6 +78,9 @@ struct CacheOptions {
   std::vector<std::string> namespaces{};
   std::string label_selector{};  // "app=web"; as in the API
   std::string field_selector{};  // "spec.nodeName=n1"; the server decides which fields it can select by
+  // Namespaces with selectors of their own instead of the two above, which hold for all others: those of `namespaces`,
+  // or, if that is empty, all that are not named here. Each has an informer. Ignored, or an error, as `namespaces` is.
+  std::vector<NamespaceSelection> of_namespaces{};
   // Runs once for each received object, see SharedInformer::SetTransform(). Update() of an object would delete on the
   // server what this has dropped: write such a kind with patches or Apply().
   TransformFunction transform{};
@@ -80,6 +90,10 @@ struct CacheOptions {
   Nanos resync = std::chrono::hours(10);
   std::int64_t page_size = 0;  // 0: the reflector decides
   bool streaming_list = true;  // false: always list first
+  // How many writes of its clients each informer remembers that it has not received yet; a Client's reads wait for
+  // them. Beyond that the oldest are forgotten, and the observer is warned: a read may then still show an object that
+  // one of these has deleted or taken out of the selection. One takes some 300 bytes.
+  std::size_t max_remembered_writes = 50'000;
 };
 
 struct CachesOptions {
@@ -155,6 +169,7 @@ class AnyCache {
   Result<AnyRef> WaitFor(const ObjectKey& key, const std::function<bool(const AnyRef&)>& predicate,
                          std::stop_token stop, Nanos limit) const;
   std::vector<cache::InformerStatus> status() const;  // of its informers, one for each namespace
+  Result<std::string> ResourceVersion(std::string_view in_namespace) const;
 
   const Shared<controller::CacheCore>& core() const noexcept { return core_; }
 
@@ -190,8 +205,8 @@ class Cache {
   }
 
   // As SharedInformer::AddIndex(), in every namespace; may be called while the cache runs. The same path under the same
-  // name may be added again. The index ends with the cache, when its last user is gone. Blocks while it visits the
-  // objects in the cache.
+  // name may be added again. The index belongs to this kind in this form (T, Unstructured, metadata alone) for as long
+  // as the Caches: users of the cache that come later have it too. Blocks while it visits the objects in the cache.
   // Errors: kInvalidArgument (the name is taken by another path or by a function, no such field, or called from an
   // index function), kUserCode (the function threw), kStopped.
   [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
@@ -222,6 +237,13 @@ class Cache {
   [[nodiscard]] Result<void> WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop = {},
                                        Nanos limit = std::chrono::seconds(5)) const {
     return any_.WaitUntil(key, version, std::move(stop), limit);
+  }
+
+  // The resource version that the cache has reached: it contains every change up to there. CompareResourceVersions()
+  // tells whether another one is newer. If the options of the kind name several namespaces, name the one that is meant.
+  // Errors: as Get(); kInvalidArgument if there are several and none is named.
+  Result<std::string> ResourceVersion(std::string_view in_namespace = {}) const {
+    return any_.ResourceVersion(in_namespace);
   }
 
   const AnyCache& any() const noexcept { return any_; }

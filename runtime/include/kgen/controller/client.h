@@ -8,13 +8,14 @@
 //   auto updated = client.UpdateStatus(changed);
 //   client.Get<Order>(key);                                    // this state or a newer one
 //
-// Reads are never older than what this process has written. Each successful write through a client of the same Caches
-// is remembered with its resource version. A Get() waits until the cache contains the last write of its key, a List()
-// until it contains the writes of its kind (and namespace) from before its call; later writes do not extend a wait.
-// After 5 seconds a read fails with kTimeout instead of returning an older state. Writes never wait. What a cache does
-// not select (by namespace, labels or fields) is not waited for. What is not remembered: writes that do not go through
-// a Client, those of subresources other than status, writes whose outcome is unknown because the call failed, and dry
-// runs. Reads without this: caches().
+// Reads are never older than what the clients of the same Caches have written: those of one manager, for instance, and
+// not those of another manager of the process. Each successful write of theirs is remembered with its resource version.
+// A Get() waits until the cache contains the last write of its key, a List() until it contains the writes of its kind
+// (and namespace) from before its call; later writes do not extend a wait. After 5 seconds a read fails with kTimeout
+// instead of returning an older state. Writes never wait. What a cache does not select (by namespace, labels or fields)
+// is not waited for. What is not remembered: writes that do not go through such a Client, those of subresources other
+// than status, writes whose outcome is unknown because the call failed, dry runs, and the oldest of more than
+// CacheOptions::max_remembered_writes. Reads without this: caches().
 //
 // The first read of a kind creates its cache, which the client and its copies keep from then on, and blocks until it
 // has synced.
@@ -45,7 +46,8 @@ class RestMapper;
 
 namespace controller {
 class ClientState;
-}
+class WriteLog;
+}  // namespace controller
 
 // A handle: copies share what they keep. Thread safety: const members from any thread.
 // Blocking: reads as said above, and then only for a cache that has not synced or not caught up; writes until the
@@ -157,6 +159,41 @@ class Client {
     return DeleteKey(*T::kTable.kind, key, options);
   }
 
+  // --- Subresources, by their name: "scale", "eviction", "token", "approval", ... Of `object` only its kind and key
+  // count. `Reply` is the type of what the server sends back: autoscaling::v1::Scale, T, Unstructured, ... Reads ask
+  // the server. Except for the status, above, reads from the caches do not wait for these writes.
+  //
+  //   client.GetSubresource<Scale>(deployment, "scale");
+  //   client.CreateSubresource<Unstructured>(pod, "eviction", Eviction{.metadata = {.name = pod.metadata.name}});
+
+  template <detail::HasTable Reply, detail::HasTable T>
+  [[nodiscard]] Result<Reply> GetSubresource(const T& object, std::string_view name,
+                                             const GetOptions& options = {}) const {
+    return Answer<Reply>(
+        [&](void* answer) { return GetSubresourceAny(&object, T::kTable, name, options, answer, Reply::kTable); });
+  }
+  template <detail::HasTable Reply, detail::HasTable T, detail::HasTable Body>
+  [[nodiscard]] Result<Reply> CreateSubresource(const T& object, std::string_view name, const Body& body,
+                                                const CreateOptions& options = {}) const {
+    return Answer<Reply>([&](void* answer) {
+      return CreateSubresourceAny(&object, T::kTable, name, {&body, &Body::kTable}, options, answer, Reply::kTable);
+    });
+  }
+  template <detail::HasTable Reply, detail::HasTable T, detail::HasTable Body>
+  [[nodiscard]] Result<Reply> UpdateSubresource(const T& object, std::string_view name, const Body& body,
+                                                const UpdateOptions& options = {}) const {
+    return Answer<Reply>([&](void* answer) {
+      return UpdateSubresourceAny(&object, T::kTable, name, {&body, &Body::kTable}, options, answer, Reply::kTable);
+    });
+  }
+  template <detail::HasTable Reply, detail::HasTable T>
+  [[nodiscard]] Result<Reply> PatchSubresource(const T& object, std::string_view name, const kgen::Patch& patch,
+                                               const PatchOptions& options = {}) const {
+    return Answer<Reply>([&](void* answer) {
+      return PatchSubresourceAny(&object, T::kTable, name, patch, options, answer, Reply::kTable);
+    });
+  }
+
   // --- The same client in another way. These share the caches and what is remembered of writes.
 
   // Reads ask the server instead of the caches, which must not have been started. ListFilter::index is an error there.
@@ -166,6 +203,8 @@ class Client {
   // Writes ask `guard` immediately before they are sent.
   Client With(Shared<SendGuard> guard) const;
   Client WithFieldManager(std::string_view name) const;
+  // For controllers: notes the answers to writes that directly follow a state that the caller knows.
+  Client With(Shared<controller::WriteLog> log) const;
 
   const Connection& connection() const noexcept { return connection_; }
   const Caches& caches() const noexcept { return caches_; }
@@ -204,12 +243,27 @@ class Client {
                          const UpdateOptions& options, void* answer) const;
   Result<void> PatchAny(const void* object, const TypeTable& table, std::string_view subresource,
                         const kgen::Patch* patch, const PatchOptions& options, void* answer) const;
+  // A value of any type with a table.
+  struct AnyStruct {
+    const void* value;
+    const TypeTable* table;
+  };
+  Result<void> GetSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
+                                 const GetOptions& options, void* answer, const TypeTable& answer_table) const;
+  Result<void> CreateSubresourceAny(const void* object, const TypeTable& table, std::string_view name, AnyStruct body,
+                                    const CreateOptions& options, void* answer, const TypeTable& answer_table) const;
+  Result<void> UpdateSubresourceAny(const void* object, const TypeTable& table, std::string_view name, AnyStruct body,
+                                    const UpdateOptions& options, void* answer, const TypeTable& answer_table) const;
+  Result<void> PatchSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
+                                   const kgen::Patch& patch, const PatchOptions& options, void* answer,
+                                   const TypeTable& answer_table) const;
   Result<void> DeleteAny(const void* object, const TypeTable& table, const DeleteOptions& options) const;
   Result<void> DeleteKey(const KindInfo& kind, const ObjectKey& key, const DeleteOptions& options) const;
 
   Caches caches_;
   Shared<controller::ClientState> state_;
   Connection connection_;
+  Shared<controller::WriteLog> log_;  // may be null
   std::string field_manager_;
   bool live_ = false;
 };

@@ -17,6 +17,8 @@
 #define KGEN_CONTROLLER_CONTROLLER_H_
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -38,18 +40,73 @@
 
 namespace kgen {
 
+// When a key that is added becomes a request.
+struct RequestOptions {
+  Nanos after{};  // a delay
+  // By default that of the cause: low for the objects of the first list and for resyncs, else normal.
+  std::optional<int> priority{};
+};
+
 // Collects the keys of the objects to reconcile. Used within one call.
 class Requests {
  public:
-  // A key without a name stands for no object, and is ignored: that of a label that is not there, for example.
-  void Add(ObjectKey key) {
-    if (!key.name.empty()) keys_.push_back(std::move(key));
+  struct Entry {
+    ObjectKey key;
+    RequestOptions options;
+  };
+
+  // A key without a name stands for no object, and is ignored: that of a label that is not there, for example. Of a key
+  // that is added again, before it is reconciled, the earlier time and the higher priority count.
+  void Add(ObjectKey key, const RequestOptions& options = {}) {
+    if (!key.name.empty()) entries_.push_back({std::move(key), options});
   }
-  void Add(String in_namespace, String name) { Add(ObjectKey(std::move(in_namespace), std::move(name))); }
-  const std::vector<ObjectKey>& keys() const noexcept { return keys_; }
+  void Add(String in_namespace, String name, const RequestOptions& options = {}) {
+    Add(ObjectKey(std::move(in_namespace), std::move(name)), options);
+  }
+  const std::vector<Entry>& entries() const noexcept { return entries_; }
 
  private:
-  std::vector<ObjectKey> keys_;
+  std::vector<Entry> entries_;
+};
+
+namespace detail {
+
+// A function over an event; copyable. It accepts any type, so that a function of the wrong signature fails with a clear
+// message.
+template <typename Event>
+class WatchFunction {
+ public:
+  WatchFunction() noexcept = default;
+  WatchFunction(std::nullptr_t) noexcept {}
+  template <typename F>
+    requires(!std::same_as<std::remove_cvref_t<F>, WatchFunction>)
+  WatchFunction(F&& function) {  // implicit, for designated initializers
+    constexpr bool kFits = std::is_invocable_v<const std::decay_t<F>&, const Event&, Requests&>;
+    static_assert(kFits,
+                  "WatchFunctions<T>: a function takes `const kgen::Added<T>&` (or Updated, Deleted) and "
+                  "`kgen::Requests&`, and may be called by several threads at once, so its operator() is const");
+    if constexpr (kFits) function_ = std::forward<F>(function);
+  }
+
+  explicit operator bool() const noexcept { return static_cast<bool>(function_); }
+  void operator()(const Event& event, Requests& requests) const {
+    if (function_) function_(event, requests);
+  }
+
+ private:
+  std::function<void(const Event&, Requests&)> function_;
+};
+
+}  // namespace detail
+
+// The functions of a watch, each over one sort of event: they add the keys to reconcile, and when. Those that are empty
+// ignore their events.
+template <typename T>
+struct WatchFunctions {
+  detail::WatchFunction<Added<T>> on_add{};
+  detail::WatchFunction<Updated<T>> on_update{};
+  // `before` is null if nothing is known of the deleted object but its key.
+  detail::WatchFunction<Deleted<T>> on_delete{};
 };
 
 // What each controller of a manager does unless its builder says otherwise: ManagerOptions::controllers. The functions
@@ -63,6 +120,8 @@ struct ControllerDefaults {
   bool priorities = true;
   Nanos deadline{};  // 0: none
   bool needs_leader = true;
+  bool catch_exceptions = true;
+  bool skip_own_writes = false;
 };
 
 namespace controller {
@@ -79,8 +138,10 @@ struct WatchSpec {
   const KindInfo* kind = nullptr;             // null: `dynamic`
   std::optional<GroupVersionKind> dynamic{};  // its resource is asked from the server
   Owners owners = Owners::kController;
-  std::function<bool(const AnyEvent&)> passes{};               // null: everything
-  std::function<void(const AnyRef& object, Requests&)> map{};  // of kWatches; null: the user's function is empty
+  std::function<bool(const AnyEvent&)> passes{};  // null: everything
+  // Of kWatches: one of these. If both are null, the user's function is empty.
+  std::function<void(const AnyRef& object, Requests&)> map{};
+  std::function<void(const AnyEvent& event, Requests&)> handle{};
 };
 
 struct ControllerSpec {
@@ -92,6 +153,8 @@ struct ControllerSpec {
   std::optional<bool> priorities{};
   std::optional<Nanos> deadline{};
   std::optional<bool> needs_leader{};
+  std::optional<bool> catch_exceptions{};
+  std::optional<bool> skip_own_writes{};
   std::optional<AnyPredicate> passes{};                  // of every watch, besides its own
   std::function<Result<Requeue>(Request&)> reconcile{};  // null: the user's function is empty
 };
@@ -122,9 +185,9 @@ class Controller {
   ~Controller();
 
   const std::string& name() const noexcept;
-  // Reconciles that key soon, because of something that no watch tells. What is enqueued before the controller runs is
-  // kept; what is enqueued after it has stopped is dropped.
-  void Enqueue(const ObjectKey& key) const;
+  // Reconciles that key soon, or after a delay, because of something that no watch tells. What is enqueued before the
+  // controller runs is kept; what is enqueued after it has stopped is dropped.
+  void Enqueue(const ObjectKey& key, const RequestOptions& options = {}) const;
 
  private:
   Shared<controller::ControllerCore> core_;
@@ -175,7 +238,14 @@ class [[nodiscard]] ControllerBuilder {
   }
   template <typename U>
   ControllerBuilder&& Owns(Predicate<U> predicate, Owners which = Owners::kController) && {
-    AddOwned<U>(false, std::move(predicate), which);
+    CheckOwned<U>();
+    AddOwned<U>(false, {}, std::move(predicate), which);
+    return std::move(*this);
+  }
+  // Owns a kind without generated code.
+  ControllerBuilder&& Owns(GroupVersionKind kind, Predicate<Unstructured> predicate = {},
+                           Owners which = Owners::kController) && {
+    AddOwned<Unstructured>(false, std::move(kind), std::move(predicate), which);
     return std::move(*this);
   }
   // The same with metadata alone, which costs less memory and traffic. Read the objects with Client::GetMetadata():
@@ -183,7 +253,8 @@ class [[nodiscard]] ControllerBuilder {
   template <typename U>
   ControllerBuilder&& OwnsMetadata(Predicate<PartialObjectMetadata> predicate = {},
                                    Owners which = Owners::kController) && {
-    AddOwned<U>(true, std::move(predicate), which);
+    CheckOwned<U>();
+    AddOwned<U>(true, {}, std::move(predicate), which);
     return std::move(*this);
   }
 
@@ -194,18 +265,37 @@ class [[nodiscard]] ControllerBuilder {
   template <typename U, typename F>
     requires(std::is_invocable_v<const F&, const U&, Requests&>)
   ControllerBuilder&& Watches(F map, Predicate<U> predicate = {}) && {
+    CheckWatched<U>();
     AddWatched<U>(Watch<U>(detail::WatchSpec::Role::kWatches, false, {}), std::move(map), std::move(predicate));
+    return std::move(*this);
+  }
+  // Reconciles the keys that the functions add for the events of each U; as above, but they know what has happened.
+  //
+  //   .Watches<ConfigMap>({.on_update = [](const kgen::Updated<ConfigMap>& e, kgen::Requests& requests) {
+  //     requests.Add("shop", e.key.name, {.after = 5s, .priority = 10});
+  //   }})
+  template <typename U>
+  ControllerBuilder&& Watches(WatchFunctions<U> functions, Predicate<U> predicate = {}) && {
+    CheckWatched<U>();
+    AddHandled<U>(Watch<U>(detail::WatchSpec::Role::kWatches, false, {}), std::move(functions), std::move(predicate));
+    return std::move(*this);
+  }
+  ControllerBuilder&& Watches(GroupVersionKind kind, WatchFunctions<Unstructured> functions,
+                              Predicate<Unstructured> predicate = {}) && {
+    AddHandled<Unstructured>(Watch<Unstructured>(detail::WatchSpec::Role::kWatches, false, std::move(kind)),
+                             std::move(functions), std::move(predicate));
     return std::move(*this);
   }
   // The same with metadata alone.
   template <typename U, typename F>
     requires(std::is_invocable_v<const F&, const PartialObjectMetadata&, Requests&>)
   ControllerBuilder&& WatchesMetadata(F map, Predicate<PartialObjectMetadata> predicate = {}) && {
+    CheckWatched<U>();
     AddWatched<PartialObjectMetadata>(Watch<U>(detail::WatchSpec::Role::kWatches, true, {}), std::move(map),
                                       std::move(predicate));
     return std::move(*this);
   }
-  // The same for a kind without generated code.
+  // Watches a kind without generated code.
   template <typename F>
     requires(std::is_invocable_v<const F&, const Unstructured&, Requests&>)
   ControllerBuilder&& Watches(GroupVersionKind kind, F map, Predicate<Unstructured> predicate = {}) && {
@@ -214,7 +304,7 @@ class [[nodiscard]] ControllerBuilder {
     return std::move(*this);
   }
 
-  // ManagerOptions::controllers can change the defaults of the next five.
+  // ManagerOptions::controllers can change the defaults of the next seven.
   //
   // How many keys are reconciled at the same time; by default one.
   ControllerBuilder&& Workers(int workers) && { return spec_.workers = workers, std::move(*this); }
@@ -230,6 +320,18 @@ class [[nodiscard]] ControllerBuilder {
   // false: runs in every replica, whether it leads or not. By default only in the leader.
   ControllerBuilder&& NeedsLeader(bool needs) && { return spec_.needs_leader = needs, std::move(*this); }
 
+  // false: an exception of the function ends the process, with std::terminate() where it was thrown, so that a core
+  // dump shows the cause. A kgen::Exception, as Must() and Request::Get() throw it, is an error of the call even then.
+  // By default all exceptions are errors of their call.
+  ControllerBuilder&& CatchExceptions(bool catches) && { return spec_.catch_exceptions = catches, std::move(*this); }
+
+  // true: what the function itself has written leads to no second call. Of the events of T and of owned objects, those
+  // are skipped whose UID and resourceVersion are those of the answer to a write of that key's last call, through
+  // Request::client(). Only writes count that the server accepts for one known state alone: Create, and Update,
+  // UpdateStatus and Apply with a resourceVersion. Everything else calls: any other event of the key meanwhile, a newer
+  // version, a relist, a resync, a write whose outcome is unknown, a call that failed. By default all events call.
+  ControllerBuilder&& SkipOwnWrites(bool skip) && { return spec_.skip_own_writes = skip, std::move(*this); }
+
   // Adds the controller to its manager. `function` takes a kgen::Request& and returns Result<void> or Result<Requeue>;
   // with several workers it is called by several threads at once, but never twice at once for a key.
   //
@@ -238,10 +340,11 @@ class [[nodiscard]] ControllerBuilder {
   //   an error           is reported to the observer; the key comes back after a delay that grows with each failure
   //   kConflict          the same, but without a report: somebody else wrote first, and the cache will soon know
   //   a terminal error   (Error::AsTerminal()) is reported; the key comes back only when something happens to it
-  //   an exception       is an error of this call and of nothing else
+  //   an exception       is an error of this call and of nothing else: that of a kgen::Exception, as Must() and
+  //                      Request::Get() throw it, else kUserCode
   //
-  // Errors: kInvalidArgument  no watch, an empty or taken name, fewer than one worker, an empty std::function, Owns()
-  //                           or Watches() of a kind without identity
+  // Errors: kInvalidArgument  no watch, an empty or taken name, fewer than one worker, an empty std::function, or a
+  //                           type that is no kind, such as PodSpec
   //         kNotFound         a dynamic kind that the server does not have
   //         kStopped          the manager has stopped
   //         those of discovery, for dynamic kinds
@@ -271,6 +374,22 @@ class [[nodiscard]] ControllerBuilder {
 
  private:
   template <typename U>
+  static constexpr void CheckOwned() {
+    static_assert(!std::is_same_v<U, Unstructured>,
+                  "Owns: Unstructured names no kind; write Owns(kgen::GroupVersionKind{group, version, kind})");
+    static_assert(!std::is_same_v<U, PartialObjectMetadata>,
+                  "Owns: PartialObjectMetadata names no kind; write OwnsMetadata<T>() with the type of the kind");
+  }
+  template <typename U>
+  static constexpr void CheckWatched() {
+    static_assert(
+        !std::is_same_v<U, Unstructured>,
+        "Watches: Unstructured names no kind; write Watches(kgen::GroupVersionKind{group, version, kind}, f)");
+    static_assert(
+        !std::is_same_v<U, PartialObjectMetadata>,
+        "Watches: PartialObjectMetadata names no kind; write WatchesMetadata<T>(f) with the type of the kind");
+  }
+  template <typename U>
   detail::WatchSpec& Watch(detail::WatchSpec::Role role, bool metadata_only, std::optional<GroupVersionKind> dynamic) {
     static_assert(detail::HasTable<U>, "the kind of a controller or watch is a generated type or kgen::Unstructured");
     detail::WatchSpec& watch = spec_.watches.emplace_back();
@@ -281,9 +400,9 @@ class [[nodiscard]] ControllerBuilder {
     return watch;
   }
   template <typename U, typename Seen>
-  void AddOwned(bool metadata_only, Predicate<Seen> predicate, Owners which) {
+  void AddOwned(bool metadata_only, std::optional<GroupVersionKind> dynamic, Predicate<Seen> predicate, Owners which) {
     static_assert(!std::is_void_v<T>, "Owns: Control<T>() names the kind of the owners");
-    detail::WatchSpec& watch = Watch<U>(detail::WatchSpec::Role::kOwns, metadata_only, {});
+    detail::WatchSpec& watch = Watch<U>(detail::WatchSpec::Role::kOwns, metadata_only, std::move(dynamic));
     watch.owners = which;
     watch.passes = std::move(predicate);
   }
@@ -293,6 +412,22 @@ class [[nodiscard]] ControllerBuilder {
     if (detail::IsEmptyFunction(map)) return;
     watch.map = [map = std::move(map)](const AnyRef& object, Requests& requests) {
       if (const Ref<const Seen> typed = object.As<Seen>()) map(*typed, requests);
+    };
+  }
+  template <typename Seen>
+  static void AddHandled(detail::WatchSpec& watch, WatchFunctions<Seen> functions, Predicate<Seen> predicate) {
+    watch.passes = std::move(predicate);
+    if (!functions.on_add && !functions.on_update && !functions.on_delete) return;
+    watch.handle = [functions = std::move(functions)](const AnyEvent& e, Requests& requests) {
+      switch (e.type) {
+        case AnyEvent::Type::kAdded:
+          return functions.on_add({e.key, e.now.As<Seen>(), e.reason, e.version}, requests);
+        case AnyEvent::Type::kUpdated:
+          return functions.on_update({e.key, e.before.As<Seen>(), e.now.As<Seen>(), e.reason, e.version}, requests);
+        case AnyEvent::Type::kDeleted:
+          return functions.on_delete({e.key, e.before.As<Seen>(), e.final_state_unknown, e.reason, e.version},
+                                     requests);
+      }
     };
   }
   struct None {};

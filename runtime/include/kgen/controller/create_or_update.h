@@ -168,12 +168,13 @@ template <typename T, typename F>
 //   * The fields that it records for this field manager (metadata.managedFields, operation Apply, of the same
 //     apiVersion) are exactly those that are set in `wanted`. An apply would remove the others.
 //   * Each of them has the value of `wanted`: quantities, times and durations compare by value, members in any order.
-//     Elements of a list with keys are found by them and have to be in the same order. A list, map or struct that is
-//     owned as a whole has to be equal as a whole, so that a member that is no longer wanted is noticed.
-// When in doubt, it applies: without managedFields in the cache (a transform may drop them), if an element leaves out
-// one of the keys of its list, if the server stores a value in another spelling, or none for an empty one, or if
-// `wanted` contains a null, a resourceVersion, a uid or the status of a kind with that subresource. That costs a
-// request; an apply that changes nothing does not change the resourceVersion.
+//     Elements of a list with keys are found by them and have to be in the same order; they may leave out a key that
+//     the server fills in, as the protocol of a port. A list, map or struct that is owned as a whole has to be equal as
+//     a whole, so that a member that is no longer wanted is noticed.
+// When in doubt, it applies: without managedFields in the cache (a transform may drop them), if the server stores a
+// value in another spelling, or none for an empty one, or if `wanted` contains a null, a resourceVersion, a uid or the
+// status of a kind with that subresource. That costs a request; an apply that changes nothing does not change the
+// resourceVersion.
 //
 // Errors: kInvalidArgument if `wanted` has no name; those of Client::Get and Apply, kConflict among them if another
 // manager owns a field and `options` do not say `force`.

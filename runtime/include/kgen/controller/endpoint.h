@@ -2,7 +2,7 @@
 //
 // Endpoint: the HTTP server of a controller for the kubelet, Prometheus and people.
 //
-//   GET /healthz, /readyz     the named checks: 200 if all pass, else 500
+//   GET /healthz, /readyz     the named checks, as of their last run: 200 if all pass, else 500
 //   GET /healthz/NAME, ...    one of them
 //   GET /metrics              Metrics::Text()
 //   GET /debug                sections of plain text
@@ -17,9 +17,19 @@
 // always lists them. The reply does not say why a check failed; the observer is told. Without a check there is one,
 // named "ping", which always passes.
 //
+// No probe waits for a check. A check runs once at Start(); and for two minutes after a probe it runs every 5 seconds,
+// and when a probe comes and the last run began a second ago or more. So results are 5 seconds old at most (and the
+// time of one run more), and a process that nobody asks runs no checks. The header `age` of a reply has the age of the
+// oldest result in it, in seconds; a list has that of each result that is older than a second: "[+]db ok (4s ago)".
+// A check that has not run to its end yet passes for /healthz and fails for /readyz, as the kubelet has it.
+//
 // It speaks HTTP/1.1, also over TLS, with GET and HEAD. Requests have at most 16 KiB of headers, which must arrive
-// within 32 seconds; an idle connection is closed after 90 seconds. Of more than 256 connections, the one that has
-// waited for a request for the longest time is closed.
+// within 32 seconds; an idle connection is closed after 90 seconds, and so is one whose client takes nothing of a
+// response for 10 seconds. An address has at most 256 connections. A new one is never refused: instead the one is
+// closed that has waited for a request for the longest time, or else the oldest with a request for /metrics or /debug.
+// At most 64 have such requests, and at most 8 large responses wait in memory for their readers: more requests of this
+// kind close the connection of the oldest. If clients of several addresses compete, that with the most connections
+// loses one.
 #ifndef KGEN_CONTROLLER_ENDPOINT_H_
 #define KGEN_CONTROLLER_ENDPOINT_H_
 
@@ -55,7 +65,11 @@ struct EndpointOptions {
   // "127.0.0.1:8080", "[::1]:8080", "localhost:8080" or, for all addresses of the machine, ":8080". Port 0 is any free
   // one. "" and "0" turn the endpoint off: then it accepts every call and does nothing.
   std::string address = ":8080";
-  std::optional<TlsFiles> tls{};     // absent: plain HTTP
+  // If set, /healthz and /readyz are served here instead, and `address` has only /metrics and /debug. Always plain
+  // HTTP: the kubelet does not verify certificates. Written like `address`, of which it may be used without. The
+  // connections of one address take no room from the other.
+  std::string health_address{};
+  std::optional<TlsFiles> tls{};     // of `address`; absent: plain HTTP
   std::optional<Metrics> metrics{};  // absent: there is no /metrics. With `tls`, reads of its files are counted there.
   // If set, /metrics and /debug need a bearer token. The API server of this connection says whose it is (TokenReview)
   // and whether the user may `get` the path (SubjectAccessReview on the non-resource URL). Absent: everybody may read
@@ -64,7 +78,9 @@ struct EndpointOptions {
   // The process may create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io. An answer
   // is kept: whose a token is for a minute, that access is allowed for five, that it is denied for 30 seconds.
   std::optional<Connection> authorize{};
-  Shared<Executor> executor{};  // for the functions below; null: DefaultExecutor()
+  // Where the functions below run. Null: on threads of the endpoint, which are as many as functions run at a time. If
+  // you give one, nothing else that may hang must run on it, because checks would wait for a free thread.
+  Shared<Executor> executor{};
   Shared<Observer> observer{};  // of checks that failed; null: warnings on standard error
 };
 
@@ -73,8 +89,8 @@ struct EndpointOptions {
 // Thread safety: all members from any thread. Only Stop() blocks, and Listen() while it reads the files.
 //
 // The functions run as Blocking work of the executor, and may block. Each of them runs at most once at a time: requests
-// that arrive meanwhile share its result. One that has not returned after 10 seconds counts as failed, and its stop is
-// requested; until it returns, it is not called again. An exception counts as a failure.
+// for metrics and sections that arrive meanwhile share its result. One that has not returned after 10 seconds counts as
+// failed, and its stop is requested; until it returns, it is not called again. An exception counts as a failure.
 class Endpoint {
  public:
   using Check = std::function<Result<void>(std::stop_token)>;
@@ -105,6 +121,8 @@ class Endpoint {
 
   // Where it listens: "[::]:8080"; "" if it is off.
   const std::string& address() const noexcept;
+  // Where it serves /healthz and /readyz: that of EndpointOptions::health_address, or else address().
+  const std::string& health_address() const noexcept;
 
  private:
   class Handle;

@@ -34,6 +34,16 @@ bool RemoveFinalizer(meta::v1::ObjectMeta& object, std::string_view name);
 bool HasFinalizer(const meta::v1::ObjectMeta& object, std::string_view name) noexcept;
 // One error for all of them, at least one, each with the name of its finalizer.
 Error JoinFinalizerErrors(const std::vector<std::pair<std::string, Error>>& errors);
+// What a function threw. To be called in a catch block.
+Error FinalizerThrew() noexcept;
+template <typename T>
+Result<void> CallFinalizer(const std::function<Result<void>(T& object)>& function, T& object) noexcept {
+  try {
+    return function(object);
+  } catch (...) {
+    return Fail(FinalizerThrew());
+  }
+}
 }  // namespace detail
 
 // Returns whether the object changed: false if it has that finalizer already. The server refuses new finalizers of an
@@ -81,7 +91,8 @@ class Finalizers {
  public:
   // Cleans up after an object that is being deleted, and may change it, its status for instance. It is called again
   // until it succeeded and the server knows that its finalizer is gone, so it must accept that there is nothing left
-  // to do. Several threads may call it at once.
+  // to do. Several threads may call it at once. An exception is an error of this function alone: kUserCode, or that of
+  // a kgen::Exception.
   using Function = std::function<Result<void>(T& object)>;
 
   // Errors: kAlreadyExists    the name is registered
@@ -107,7 +118,7 @@ class Finalizers {
       if (!IsBeingDeleted(before)) {
         AddFinalizer(object, name);
       } else if (HasFinalizer(object, name)) {
-        if (Result<void> done = function(object)) {
+        if (Result<void> done = detail::CallFinalizer(function, object)) {
           RemoveFinalizer(object, name);
         } else {
           errors.emplace_back(name, std::move(done).error());

@@ -26,6 +26,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -66,7 +67,9 @@ struct LeaderElectionOptions {
 // Lease. A request fails with kTimeout after half the renew deadline, but not before a second.
 //
 // Reports to the connection's observer (OnLeadershipChanged): that it leads; that it no longer does; that another
-// process leads; that acquiring or renewing fails, once for each code in a row. It retries all failures.
+// process leads; that acquiring or renewing fails, at once if the code is another one than before, and then every
+// minute; and that it succeeds again. It retries all failures. A Lease that somebody deletes while it leads is made
+// again, as in client-go; whoever makes it first leads.
 //
 // Thread safety: all members from any thread.
 class LeaderElector {
@@ -89,7 +92,6 @@ class LeaderElector {
   // renewing goes on until Release(). Errors say how leadership was lost:
   //         kTimeout          no renewal succeeded within the renew deadline; the message has the last failure
   //         kConflict         the Lease has another holder, or none
-  //         kNotFound         the Lease was deleted
   //         kInvalidArgument  Acquire() has not succeeded, or a thread that must not block
   [[nodiscard]] Result<void> WaitUntilLost(std::stop_token stop = {}) const;
 
@@ -110,6 +112,8 @@ class LeaderElector {
 
   bool IsLeader() const noexcept;  // as the guard
   std::string leader() const;      // the holder that was last seen; "": none
+  // Why the last attempt to acquire or renew the Lease failed. Nothing if it succeeded, or another process holds it.
+  std::optional<Error> failure() const;
   const std::string& identity() const noexcept;
   const std::string& lease() const noexcept;  // "shop/shop-controller"
   // How often the leader had to read the Lease because somebody else had changed it.

@@ -8,8 +8,8 @@
 //       [](kgen::Request& request) -> kgen::Result<kgen::Requeue> { ... }));
 //   kgen::Must(manager.Run(kgen::StopOnSignals()));
 //
-// Run() starts, in this order: the endpoint; the caches, which must sync; what needs no leader; leader election; what
-// needs the leader. It ends in the reverse order.
+// Run() starts, in this order: the endpoint; what is added with `before_caches`; the caches, which must sync; what
+// needs no leader; leader election; what needs the leader. It ends in the reverse order.
 #ifndef KGEN_CONTROLLER_MANAGER_H_
 #define KGEN_CONTROLLER_MANAGER_H_
 
@@ -19,6 +19,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -48,9 +49,10 @@ struct ManagerOptions {
   // For events and as the field manager of Apply(); "": the name of the lease, or else "kgen".
   std::string name{};
   LeaderElectionOptions leader_election{};  // none while its name is empty
-  // Health, metrics and /debug. Off while its address is empty, as by default; but EndpointOptions that are given
-  // without an address mean port 8080. Its metrics, executor and observer are by default the manager's. Managers whose
-  // controllers have the same names need a registry of metrics each.
+  // Health, metrics and /debug. Off while its addresses are empty, as by default; but EndpointOptions that are given
+  // without an address mean port 8080. Its metrics and observer are by default the manager's; its functions run on
+  // threads of their own, so that no probe waits for a reconcile call. Managers whose controllers have the same names
+  // need a registry of metrics each.
   EndpointOptions endpoint{.address = ""};
   CachesOptions caches{};
   ControllerDefaults controllers{};  // what their builders do not set
@@ -60,6 +62,9 @@ struct ManagerOptions {
 
 struct RunnableOptions {
   bool needs_leader = true;
+  // Starts before the caches, in every replica, whether it leads or not: for what the caches need, such as a tunnel.
+  // Its reads from the caches wait for them.
+  bool before_caches = false;
 };
 
 // A handle: copies are the same manager.
@@ -71,7 +76,10 @@ struct RunnableOptions {
 class Manager {
  public:
   // Opens the endpoint's port, and does no other network I/O.
-  // Errors: kConfig, kInvalidArgument  options or config contradict each other, or give controllers no worker
+  // Errors: kConfig, kInvalidArgument  options or config contradict each other, or give controllers no worker, or more
+  //                                    than the executor has threads for blocking work. Reconcile() of a controller
+  //                                    fails in the same way if all of the manager's need too many: each needs one
+  //                                    thread and one for each worker, and event handlers need one
   //         kUnavailable               the endpoint's address is taken
   [[nodiscard]] static Result<Manager> New(const rest::Config& config, ManagerOptions options = {});
   [[nodiscard]] static Result<Manager> New(const kgen::Connection& connection, ManagerOptions options = {});
@@ -83,6 +91,13 @@ class Manager {
   // Names are unique within a manager, because they are labels of metrics.
   template <typename T>
   ControllerBuilder<T> Control(std::string_view name) const {
+    static_assert(
+        !std::is_same_v<T, Unstructured>,
+        "Control: Unstructured names no kind; write Control(kgen::GroupVersionKind{group, version, kind}, name)");
+    static_assert(
+        !std::is_same_v<T, PartialObjectMetadata>,
+        "Control: PartialObjectMetadata names no kind; write Control(name).WatchesMetadata<T>(f) with the type "
+        "of the kind, and read with Client::GetMetadata<T>()");
     return ControllerBuilder<T>(core_, name);
   }
   // Of a kind without generated code.
@@ -113,6 +128,8 @@ class Manager {
   [[nodiscard]] Result<void> AddHealthCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
   [[nodiscard]] Result<void> AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
   const std::string& endpoint_address() const noexcept;  // "[::]:8080"; "" while it is off
+  // That of /healthz and /readyz: endpoint_address(), unless EndpointOptions::health_address is set.
+  const std::string& endpoint_health_address() const noexcept;
 
   // True while this process may do the leader's work; always, once Run() has come so far, without leader election.
   bool IsLeader() const noexcept;
@@ -127,7 +144,7 @@ class Manager {
   // Success only if `stop` was requested and everything ended in time. Errors:
   //   that of the first controller or function that failed
   //   kTimeout          a cache did not sync within CachesOptions::sync_timeout, or something did not end in time; the
-  //                     message names it
+  //                     message names it, and the objects whose reconcile calls run
   //   those of LeaderElector::WaitUntilLost(): the lease was lost, and another process may lead now
   //   kInvalidArgument  called twice, or on a thread that must not block
   [[nodiscard]] Result<void> Run(std::stop_token stop) const;

@@ -108,6 +108,11 @@ class Metrics {
   // without a response). A manager calls it. Does not keep the connection open; calling it twice counts nothing twice.
   void AddRequestsOf(const Connection& connection);
 
+  // Adds what Prometheus' client libraries tell of the process, read from /proc at each scrape
+  // (process_cpu_seconds_total, process_resident_memory_bytes, process_open_fds, ...), and kgen_build_info with the
+  // version of kgen and of the compiler. A manager calls it; calling it twice counts nothing twice.
+  void AddProcess();
+
   // PrometheusText() of everything. Blocks for as long as the collectors do.
   // Errors: kUserCode         a collector threw an exception
   //         kInvalidArgument  what the collectors return contradicts each other or the series, see PrometheusText()

@@ -21,8 +21,9 @@ namespace kgen {
 class RateLimiter : public SharedObject {
  public:
   // The delay of an item that was added with a rate limit `failures` times before, since it was forgotten. Called at
-  // most once per addition, because a bucket consumes a token.
-  virtual Nanos When(int failures, TimePoint now) noexcept = 0;
+  // most once per addition, because a bucket consumes a token. If it throws, the queue notifies its observer
+  // (OnHandlerFailed), and the item waits as with ExponentialRateLimiter().
+  virtual Nanos When(int failures, TimePoint now) = 0;
 };
 
 // These are client-go's limiters, with its defaults.

@@ -3,12 +3,17 @@
 // Request: what a reconcile function is called with; and why.
 //
 //   [](kgen::Request& request) -> kgen::Result<kgen::Requeue> {
-//     const auto order = request.Get<Order>();                            // from the cache
+//     const auto order = request.Get<Order>();                            // from the cache; throws if it cannot say
 //     if (!order) return kgen::Requeue::Done();                           // it is gone
 //     request.log("shipping " + std::string(order->spec->item));
 //     if (auto done = request.client().Apply(DeploymentFor(*order)); !done) return done.error();
 //     return kgen::Requeue::After(30s);
 //   }
+//
+// An exception, be it of Get(), of kgen::Must() or of the user's own code, is an error of this call, as one that is
+// returned: the observer gets it, the metrics count it, and the key comes back later. It ends nothing else. That holds
+// for the thread of the call only, as everywhere in C++: on a thread that the function has started, an exception that
+// nobody catches ends the process.
 //
 // A reconcile function reads the present state and makes the world look like it. It must not depend on the reasons,
 // because several of them become one request: they are for logs and for cheaper work in known cases.
@@ -83,9 +88,11 @@ class Request {
   // Reads from caches and writes to the server, on behalf of this call: what blocks ends with kCancelled once stop() is
   // requested, and with leader election a write fails once the lease may have been lost.
   const Client& client() const noexcept;
-  // The object of the request, from the cache, at least as new as the last write of this process to it; null if there
-  // is none. Blocks until the cache has seen that write. Throws kgen::Exception when that takes more than five
-  // seconds, and when the cache does not sync; the call then counts as failed and is repeated.
+  // The object of the request, from the cache, at least as new as the last write of this manager's clients to it; null
+  // if there is none. Blocks until the cache has seen that write. Throws kgen::Exception with each error that
+  // client().Get<T>() returns, such as kTimeout after five seconds, kForbidden, and kCancelled after stop(): the call
+  // then counts as failed and is repeated. To handle these errors, call `request.client().Get<T>(request.key())`
+  // instead.
   template <typename T>
   Ref<const T> Get() const {
     return Must(client().template Get<T>(key()));

@@ -39,6 +39,7 @@ template <typename T, std::predicate<const Ref<const T>&> Predicate>
 template <detail::NamesItsKind T, std::predicate<const Ref<const T>&> Predicate>
 [[nodiscard]] Result<Ref<const T>> WaitFor(const Client& client, const ObjectKey& key, Predicate predicate,
                                            std::stop_token stop, Nanos limit) {
+  if (stop.stop_requested()) return Fail(Code::kCancelled, "wait for " + key.str() + ": a stop was requested");
   Result<Ref<const T>> first = client.With(stop).template Get<T>(key);
   if (!first || predicate(*first)) return first;
   Result<Cache<T>> cache = client.caches().template Of<T>();

@@ -54,6 +54,18 @@ class Timer {
   Shared<State> state_;
 };
 
+// A timer for code that cannot handle a failure. Everything that it needs was allocated when it was made, so setting
+// and firing it allocate nothing. (A Task allocates nothing if its function object can be moved without exceptions and
+// is at most three pointers large.)
+//
+// Thread safety: one thread at a time, as a Timer. Destroying it cancels it.
+class ReservedTimer : public SharedObject {
+ public:
+  // Runs `task` as Clock::At() does. Replaces what was set before.
+  virtual void Set(TimePoint when, TimerKind kind, Task task) noexcept = 0;
+  virtual void Cancel() noexcept = 0;
+};
+
 // Thread safety: all members from any thread. Never blocks.
 // Lifetime: shared by everything of a connection; timers keep what they need alive.
 class Clock : public SharedObject {
@@ -68,6 +80,8 @@ class Clock : public SharedObject {
   // on the clock's thread and must only post.
   [[nodiscard]] virtual Timer At(TimePoint when, TimerKind kind, Task task) = 0;
   [[nodiscard]] Timer After(Nanos delay, TimerKind kind, Task task);
+  // The default calls At() for each Set(), and terminates the process if that throws.
+  [[nodiscard]] virtual Shared<ReservedTimer> ReserveTimer();
 };
 
 // `now` + `delay`, at most the end of time: a delay of Nanos::max() means never.

@@ -36,13 +36,25 @@ struct ExecutorOptions {
   Nanos idle = std::chrono::seconds(10);  // a thread for blocking work ends after being idle for so long
 };
 
+// Room for one posted task, for code that cannot handle a failure (timers, destructors): Post() allocates nothing.
+//
+// Thread safety: any thread.
+class ReservedPost : public SharedObject {
+ public:
+  // As Executor::Post() on the strand. A task that is still waiting here is destroyed, and `task` takes its place.
+  virtual void Post(Task task) noexcept = 0;
+};
+
 // Thread safety: all members from any thread; none blocks.
 // Lifetime: a posted task runs, or is destroyed without running when the last reference to the executor is dropped. The
-// runtime joins the executor's threads; they never join themselves.
+// runtime joins the executor's threads; they never join themselves. In a child of fork() that has none of the threads,
+// a task is dropped without running or being destroyed (docs/lifetimes.md).
 class Executor : public SharedObject {
  public:
   [[nodiscard]] virtual Shared<Strand> MakeStrand(std::string_view name) = 0;
   virtual void Post(const Shared<Strand>& strand, Task task) = 0;
+  // The default calls Post(), and terminates the process if that throws.
+  [[nodiscard]] virtual Shared<ReservedPost> ReservePost(const Shared<Strand>& strand);
   // Work that may block, on a thread that may. The name shows in traces and in "who waits for whom".
   virtual void Blocking(std::string name, Task work) = 0;
   // Blocking work in the strand's order: nothing else of that strand runs until `work` has returned.

@@ -40,7 +40,8 @@ HeapUse GetHeapUse() noexcept;
 namespace detail {
 
 // Compilers without P2718 (GCC 14 and older) destroy the temporaries of `for (auto& c : Get().spec->containers)` before
-// the loop begins. With them, `->` on a temporary Ref or Optional does not compile: give the object a name first.
+// the loop begins. With them, `->` on a temporary Ref or Optional does not compile: give the object a name first. That
+// includes uses that would be safe, such as EXPECT_EQ(Get().spec->replicas, 3), because a type cannot tell them apart.
 #if defined(__cpp_range_based_for) && __cpp_range_based_for >= 202211L
 inline constexpr bool kArrowOnTemporaries = true;
 #else
@@ -48,7 +49,7 @@ inline constexpr bool kArrowOnTemporaries = false;
 #endif
 // The name explains the error in the compiler's message.
 template <typename T>
-concept NameTheTemporaryFirstBecauseItEndsBeforeTheLoop = !kArrowOnTemporaries;
+concept NoArrowOnATemporaryGiveTheObjectANameFirst = !kArrowOnTemporaries;
 
 // Memory for one block, aligned to 16 bytes. Throws std::bad_alloc, as every container does. Any thread may call it,
 // and any thread may free the block. Free memory is returned to the system in spans of 64 KiB, at most one in each

@@ -7,10 +7,20 @@
 //   config.observer = kgen::MakeShared<MyObserver>();
 //
 // A connection without an observer writes warnings to standard error: a list or watch that failed, an object or field
-// that was refused, a handler that threw, a connection that could not be opened, a warning of the server, what a
-// controller reports; and so does a work queue without one, about reconcile functions that failed. It writes at most
-// one line per second and cause, with the number of events that the line summarizes. Informers without a connection
-// share one cause.
+// that was refused, a handler that threw or falls behind, a connection that could not be opened, a warning of the
+// server, what a controller reports; and so does a work queue without one, about reconcile functions that failed. When
+// something works again after a failure that was written, that is written, too. An event is one line:
+//
+//   2026-11-23T07:35:34.123Z WARNING kgen: pods: list failed: ...; next attempt in 1.2 s
+//
+// that is the time in UTC (Clock::WallNow), a severity (INFO; WARNING: the library goes on and tries again; ERROR:
+// somebody has to act), "kgen:" and the text. Control characters in the text are escaped: "\n", "\t", "\x1B".
+//
+// The first failure of a cause is written at once, and so is the first one of each object that a controller reconciles:
+// there, the cause is the controller, the object and the text of the error. Repetitions are counted, and written after
+// 1, 2, 4, ... seconds, at most once a minute, with their number. Informers that fail for the same reason share a line,
+// and so does everything that fails because there is no connection. The log remembers 1,000 causes. When there are
+// more, repetitions of a controller's failures share a line; first failures and terminal errors still have their own.
 //
 // Every function has an empty default; every event is an aggregate that may grow. Functions are called on the thread of
 // the event or on one of the executor, possibly on several threads at once, and must not block. Their exceptions are
@@ -37,12 +47,20 @@ namespace kgen {
 class Observer : public SharedObject {
  public:
   struct ListOrWatchFailed {
-    std::string_view informer;  // "pods", "pods in default"
+    std::string_view informer;  // "pods", "deployments.apps/v1 in default"; in the log also a list of several
     bool watch = false;         // else the list
     const Error* error = nullptr;
     int attempt = 1;  // in a row
     Nanos retry_in{};
     bool gave_up = false;  // a wait for the sync ends with this error
+    std::size_t count = 1;
+    std::size_t informers = 1;  // different ones among these
+  };
+  struct Recovered {           // what a call above or below reported as failed works again
+    std::string_view source;   // the informer, or the queue; in the log also a list of several informers
+    std::string_view key;      // of a queue; in the log also a list of several
+    std::size_t failures = 0;  // in a row
+    Nanos after{};             // since the first of these
     std::size_t count = 1;
   };
   struct ObjectRefused {  // the last good state stays, marked stale
@@ -72,6 +90,7 @@ class Observer : public SharedObject {
     Nanos retry_in{};
     bool terminal = false;  // not tried again until the object changes
     std::size_t count = 1;
+    std::size_t objects = 1;  // different ones among these
   };
   struct Logged {             // by a reconcile function, see Request::log()
     std::string_view source;  // the controller
@@ -105,7 +124,11 @@ class Observer : public SharedObject {
   };
   struct BacklogHigh {
     std::string_view informer;
-    std::size_t backlog = 0;
+    std::size_t backlog = 0;  // events that wait
+    std::string_view handler{};
+    std::size_t bytes = 0;  // that only this backlog keeps alive, see HandlerOptions::backlog_bytes
+    bool merging = false;   // at the limit: events are merged, and the handler misses intermediate states
+    std::size_t count = 1;
   };
   struct Relisted {
     std::string_view informer;
@@ -131,6 +154,7 @@ class Observer : public SharedObject {
   };
 
   virtual void OnListOrWatchFailed(const ListOrWatchFailed&) {}
+  virtual void OnRecovered(const Recovered&) {}
   virtual void OnObjectRefused(const ObjectRefused&) {}
   virtual void OnFieldRefused(const FieldRefused&) {}
   virtual void OnHandlerFailed(const HandlerFailed&) {}
@@ -150,7 +174,7 @@ class Observer : public SharedObject {
 // Ignores every event.
 Shared<Observer> NullObserver();
 
-// Writes one line to standard error for each call. Any thread; lines are not mixed.
+// Writes one line to standard error for each call, in the format above. Any thread; lines are not mixed.
 Shared<Observer> StderrObserver();
 
 }  // namespace kgen

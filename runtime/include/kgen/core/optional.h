@@ -163,7 +163,7 @@ class Optional<T> {
   const T& operator*() const noexcept KGEN_LIFETIMEBOUND { return block_ != nullptr ? Object() : detail::Empty<T>(); }
   const T* operator->() const& noexcept KGEN_LIFETIMEBOUND { return &**this; }
   const T* operator->() const&&
-    requires detail::NameTheTemporaryFirstBecauseItEndsBeforeTheLoop<T>
+    requires detail::NoArrowOnATemporaryGiveTheObjectANameFirst<T>
   = delete;
   // Non-const access creates on demand; what stays empty counts as absent.
   T& operator*() KGEN_LIFETIMEBOUND {

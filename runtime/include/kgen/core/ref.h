@@ -112,7 +112,7 @@ class Ref<const T> {
   const T& operator*() const noexcept KGEN_LIFETIMEBOUND { return *get(); }
   const T* operator->() const& noexcept KGEN_LIFETIMEBOUND { return get(); }
   const T* operator->() const&&
-    requires detail::NameTheTemporaryFirstBecauseItEndsBeforeTheLoop<T>
+    requires detail::NoArrowOnATemporaryGiveTheObjectANameFirst<T>
   = delete;
   const T* get() const noexcept KGEN_LIFETIMEBOUND { return any_ ? static_cast<const T*>(any_.object()) : nullptr; }
   // An object in a loop variable `const Pod& pod : view.ByIndex(...)` reads as the object itself.

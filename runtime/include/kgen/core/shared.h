@@ -14,7 +14,8 @@
 
 namespace kgen {
 
-// Base class of the objects that handles share. Destroyed on the thread that drops the last reference.
+// Base class of the objects that handles share. Destroyed on the thread that drops the last reference; not at all in a
+// child of fork(), where it may own threads and sockets of the parent (docs/lifetimes.md).
 class SharedObject {
  public:
   SharedObject() noexcept = default;
@@ -25,6 +26,7 @@ class SharedObject {
  private:
   template <typename T>
   friend class Shared;
+  static void Destroy(const SharedObject* object) noexcept;
   mutable std::atomic<std::uint32_t> refs_{0};
 };
 
@@ -56,7 +58,7 @@ class Shared {
     return shared;
   }
   ~Shared() {
-    if (base_ != nullptr && base_->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete base_;
+    if (base_ != nullptr && base_->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) SharedObject::Destroy(base_);
   }
 
   // Drops this reference unless it is the last one. Returns false if it is the last one: no other thread can reach the

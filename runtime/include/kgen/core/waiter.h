@@ -26,9 +26,10 @@ class Waiter : public SharedObject {
   // Ends the current Wait(), or the next one.
   virtual void Notify() noexcept = 0;
 
-  // Blocks until notified. Consumes the notification, so the Waiter can be used again.
+  // Blocks until notified, and consumes the notification. A stop or deadline that is over at the call comes first.
   // Errors: kCancelled  `stop` was requested
   //         kTimeout    the deadline of the executor's clock passed
+  //         kInvalidArgument  on a thread that must not block; or in a child of fork() without the threads of kgen
   //         kDeadlock   simulation only: nothing can run, so the wait would never end; the message lists who waits for
   //         what
   virtual Result<void> Wait(std::stop_token stop = {}, TimePoint deadline = kNoDeadline) = 0;

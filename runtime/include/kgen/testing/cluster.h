@@ -24,22 +24,25 @@
 //
 // It is not a full API server: the integration tests run against a real kube-apiserver. What it lacks:
 //
-// * Built-in kinds have no schema here: they are neither checked nor defaulted, and fieldValidation knows no member of
-//   theirs but those of metadata. Only core, apps, coordination and apiextensions v1 are served, not all of core, and
-//   of certificates v1 the CertificateSigningRequests.
+// * Built-in kinds have no schema here: they are neither checked nor defaulted, but for the protocol of ports, and
+//   fieldValidation knows no member of theirs but those of metadata. Only core, apps, coordination and apiextensions v1
+//   are served, not all of core, and of certificates v1 the CertificateSigningRequests.
 // * Subresources of built-in kinds beside status and scale: pods/eviction deletes the pod, as a delete would, whatever
 //   PodDisruptionBudgets say; pods/binding sets spec.nodeName and no condition; serviceaccounts/token returns a made-up
 //   text with its expiration, which no request checks; certificatesigningrequests/approval changes status.conditions
 //   and metadata, and nothing is signed; pods/ephemeralcontainers changes spec.ephemeralContainers; pods/resize changes
 //   resources and resizePolicy of the containers; pods/log returns what SetLog() has set, and ends there even with
 //   `follow`. Of the options of a log it knows container, tailLines and limitBytes.
-// * CRDs: no rules in CEL (x-kubernetes-validations), no conversion webhooks (versions differ in apiVersion alone), no
-//   check that a schema is structural, no printer columns. Formats that a real server knows and this one does not are
-//   not checked; nor are patterns that Boost.Regex cannot read (a real server has RE2).
+// * CRDs: no rules in CEL (x-kubernetes-validations), of which the answer to a new CRD warns; no conversion webhooks
+//   (versions differ in apiVersion alone), no check that a schema is structural, no printer columns. Formats that a
+//   real server knows and this one does not are not checked; nor are patterns that Boost.Regex cannot read (a real
+//   server has RE2).
 // * Bodies are JSON, and YAML in requests: no protobuf, no CBOR, no compression. No Table, so kubectl makes its columns
 //   itself; no schemas in /openapi, so `kubectl explain` and validation by the client do not work.
-// * Apply merges the applied members and records the manager, but tracks no ownership of fields: it never conflicts,
-//   and never removes what a manager no longer applies. Other writes leave managedFields as they are.
+// * Apply merges the applied members and records the fields that the manager applied last, so that ApplyIfChanged() can
+//   compare with them. It makes no other use of them: it never conflicts, and never removes what a manager no longer
+//   applies. Other writes leave managedFields as they are. It guesses the keys of lists by the names of members, and
+//   every other list is owned as a whole.
 // * Duplicate members are noticed in JSON that creates or replaces an object, not in patches and YAML. An update that
 //   changes more than metadata is checked as a whole; a real server accepts values that were invalid before.
 // * A strategic merge patch finds the keys of lists by the names of members, since there is no schema.

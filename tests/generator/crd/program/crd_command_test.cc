@@ -149,6 +149,42 @@ TEST_F(KgenCrd, LeavesFilesAloneThatAreUpToDate) {
   EXPECT_EQ(fs::last_write_time(crd), fs::file_time_type());
 }
 
+// A CRD without a kind would stay in the folder, and in clusters, for ever.
+TEST_F(KgenCrd, SeesAndRemovesTheCrdOfAKindThatIsGone) {
+  const std::string gone =
+      "// +kgen:resource:group=shop.example.com,version=v1\n"
+      "struct Gone { kgen::meta::v1::ObjectMeta metadata{}; KGEN_OBJECT(Gone) };\n";
+  const std::vector<std::string> arguments = {"--crds", Path("crds"), Light(kSpec + std::string(kKind) + gone)};
+  EXPECT_EQ(RunAlone(arguments).code, 0);
+  const std::string other = Write("crds/mine.yaml", "# not of this run\n");
+  Light(kSpec + std::string(kKind));
+  std::vector<std::string> check = arguments;
+  check.insert(check.begin(), "--check");
+  const Outcome checked = RunAlone(check);
+  EXPECT_EQ(checked.code, 1);
+  EXPECT_EQ(checked.err, "remove " + Path("crds") + "/shop.example.com_gones.yaml\n");
+  EXPECT_TRUE(fs::exists(Path("crds/shop.example.com_gones.yaml"))) << "a check changes nothing";
+  EXPECT_EQ(RunAlone(arguments).code, 0);
+  EXPECT_FALSE(fs::exists(Path("crds/shop.example.com_gones.yaml")));
+  EXPECT_TRUE(fs::exists(other));
+  EXPECT_EQ(RunAlone(check).code, 0);
+}
+
+TEST_F(KgenCrd, OverwritesACrdThatWasEditedByHandOnlyWithForce) {
+  const std::vector<std::string> arguments = {"--crds", Path("crds"), Light(kSpec + std::string(kKind))};
+  EXPECT_EQ(RunAlone(arguments).code, 0);
+  const std::string crd = Read("crds/shop.example.com_orders.yaml");
+  Write("crds/shop.example.com_orders.yaml", crd + "# my line\n");
+  const Outcome refused = RunAlone(arguments);
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_TRUE(Has(refused.err, "shop.example.com_orders.yaml was edited by hand; move it away, or use --force"));
+  EXPECT_EQ(Read("crds/shop.example.com_orders.yaml"), crd + "# my line\n");
+  std::vector<std::string> force = arguments;
+  force.insert(force.begin(), "--force");
+  EXPECT_EQ(RunAlone(force).code, 0);
+  EXPECT_EQ(Read("crds/shop.example.com_orders.yaml"), crd);
+}
+
 TEST_F(KgenCrd, SaysWhichFolderItCannotWrite) {
   const std::string header = Light(kSpec + std::string(kKind));
   Write("file", "");
@@ -210,6 +246,34 @@ TEST_F(KgenCrd, PrintsOneRoleOfAllHeaders) {
             "- apiGroups:\n  - apps\n  resources:\n  - deployments\n  verbs:\n  - get\n  - list\n");
   EXPECT_EQ(RunAlone({"--rbac", "shop", second, first}).out, outcome.out) << "the order of the headers does not matter";
   EXPECT_FALSE(fs::exists(folder_ / "crds")) << "nothing is written";
+}
+
+// A controller's rights stand where its code is.
+TEST_F(KgenCrd, ReadsRulesAboveFunctionsAndInSources) {
+  const std::string header =
+      Light("// +kgen:rbac:groups=apps,resources=deployments,verbs=get\nvoid Run();\n" + std::string(kSpec) + kKind);
+  const std::string source = Write("controller.cc",
+                                   "const char* kText = \"// +kgen:rbac:groups=no,resources=no,verbs=no\";\n"
+                                   "const char* kRaw = R\"(// +kgen:rbac:groups=no,resources=no,verbs=no)\";\n"
+                                   "int Reconcile() {\n"
+                                   "  // +kubebuilder:rbac:groups=\"\",resources=secrets,verbs=get,namespace=vault\n"
+                                   "  return 1'000;  /* +kgen:rbac:urls=/metrics,verbs=get; */\n}\n");
+  const Outcome outcome = RunAlone({"--rbac", "shop", "--source", source, header});
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out,
+            "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: shop\nrules:\n"
+            "- nonResourceURLs:\n  - /metrics\n  verbs:\n  - get\n"
+            "- apiGroups:\n  - apps\n  resources:\n  - deployments\n  verbs:\n  - get\n"
+            "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: shop\n  namespace: vault\n"
+            "rules:\n- apiGroups:\n  - \"\"\n  resources:\n  - secrets\n  verbs:\n  - get\n");
+  const std::string wrong =
+      Write("wrong.cc", "// +kgen:rbac:groups=a,verbs=get\n// +kgen:minimum=1\n// +optional text\n");
+  const Outcome refused = RunAlone({"--rbac", "shop", "--source", wrong, "--source", Path("absent.cc"), header});
+  EXPECT_TRUE(Has(refused.err, wrong + ":2:4: error: the marker \"+kgen:minimum=1\" is in a source"));
+  EXPECT_TRUE(Has(refused.err, wrong + ":1:4: error: +kgen:rbac: it names neither resources nor urls"));
+  EXPECT_TRUE(Has(refused.err, "absent.cc: error: the source cannot be read"));
+  EXPECT_EQ(Errors(refused.err), 3u) << refused.err;
+  EXPECT_TRUE(Has(RunAlone({"--source", source, header}).err, "--source is for --rbac"));
 }
 
 TEST_F(KgenCrd, WritesADepfileWithEachHeaderThatWasRead) {

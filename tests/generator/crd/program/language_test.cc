@@ -68,12 +68,12 @@ TEST_F(HeaderLanguage, RefusesWhatCannotBeInlinedWithThePosition) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"// +kgen:inline\n  kgen::String a{};", "it is no struct"},
       {"// +kgen:inline\n  kgen::Optional<Object> a = kgen::kAbsent;", "it is no struct"},
-      {"// +kgen:inline\n  Object a{};", "remove KGEN_OBJECT(Object)"},
       {"// +kgen:inline\n  Based a{};", "has a base class"},
       {"// +kgen:inline\n  Plain a{.x = \"1\"};", "has an initial value"},
       {"// +kgen:inline\n  // +required\n  Plain a{};", "a marker beside +kgen:inline has no effect"},
       {"// +kgen:inline\n  Meta a{};", "metadata belongs to the kind itself"},
-      {"// +kgen:inline\n  Plain a{};\n  kgen::String x{};", "is called \"x\" in JSON, as is another one at "},
+      {"// +kgen:inline\n  Plain a{};\n  // +kgen:inline\n  Plain b{};",
+       "is called \"x\" in JSON, as is another one at "},
       {"Plain a{};", "is no API type"},
   };
   for (const auto& [member, fault] : cases) {
@@ -86,6 +86,51 @@ TEST_F(HeaderLanguage, RefusesWhatCannotBeInlinedWithThePosition) {
     EXPECT_TRUE(Has(outcome.err, fault)) << member;
     EXPECT_TRUE(Has(outcome.err, "shop.h:1")) << member;
   }
+}
+
+TEST_F(HeaderLanguage, InlinesAStructThatIsAMemberElsewhere) {
+  const std::string header = Header(
+      "struct Owner { kgen::String owner{}; kgen::String item{}; KGEN_OBJECT(Owner) };\n"
+      "struct OrderSpec {\n"
+      "  // +kgen:inline\n"
+      "  Owner common{};\n"
+      "  kgen::Optional<Owner> second = kgen::kAbsent;\n"
+      "  kgen::Optional<std::int32_t> item{};\n"
+      "  KGEN_OBJECT(OrderSpec)\n};\n");
+  const Outcome outcome =
+      Run({"--out", folder_.native() + "/out", "--namespace", "acme", "--root", folder_.native(), header});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(Has(outcome.err, "info: \"item\" takes the place of \"common.item\", which is neither in the CRD nor"));
+  EXPECT_TRUE(Has(Run({header}).out,
+                  "            properties:\n              item:\n                format: int32\n"
+                  "                type: integer\n              owner:\n                type: string\n"
+                  "              second:\n                properties:\n                  item:\n"));
+  EXPECT_TRUE(Has(Read("out/acme/acme.cc"), "offsetof(OrderSpec, common.owner)"));
+  EXPECT_FALSE(Has(Read("out/acme/acme.cc"), "offsetof(OrderSpec, common.item)")) << "it is not in JSON";
+}
+
+TEST_F(HeaderLanguage, HasMarkersOfNamedTypesAndOfNamespaces) {
+  const Outcome outcome =
+      RunAlone({Light("// How it is called.\n// +kgen:maxLength=9\nusing Name = kgen::String;\n"
+                      "// +kgen:maxItems=3\ntypedef kgen::List<Name> Names;\n"
+                      "struct Order {\n"
+                      "  kgen::meta::v1::ObjectMeta metadata{};\n"
+                      "  Name one{};\n  kgen::List<kgen::List<Name>> many{};\n  Names few{};\n"
+                      "  KGEN_OBJECT(Order)\n};\n")});
+  EXPECT_TRUE(Has(outcome.err, "no struct of the headers is a kind"));
+  std::string text = Read("shop.h");
+  text.replace(text.find("namespace acme"), 0, "// +groupName=shop.example.com\n// +versionName=v1\n");
+  text.replace(text.find("struct Order"), 0, "// +kgen:resource\n");
+  const Outcome named = RunAlone({Write("shop.h", text)});
+  EXPECT_EQ(named.err, "");
+  EXPECT_TRUE(Has(named.out, "  name: orders.shop.example.com\n"));
+  EXPECT_TRUE(Has(named.out,
+                  "          few:\n            items:\n              description: How it is called.\n"
+                  "              maxLength: 9\n              type: string\n            maxItems: 3\n"));
+  EXPECT_TRUE(
+      Has(named.out,
+          "              items:\n                description: How it is called.\n                maxLength: 9\n"));
+  EXPECT_TRUE(Has(named.out, "          one:\n            description: How it is called.\n            maxLength: 9\n"));
 }
 
 TEST_F(HeaderLanguage, LeavesATextWithConstantsOpenAndAnEnumClassClosed) {
@@ -123,7 +168,8 @@ TEST_F(HeaderLanguage, MakesOneCrdAndClientsOfVersionsInSeveralHeaders) {
   const std::string v1 = version("v1", "// +kgen:storage\n", "kgen::List<kgen::String> items{};");
   const Outcome outcome = Run({"--out", folder_.native() + "/out", "--crds", folder_.native() + "/crds", "--namespace",
                                "acme", "--root", folder_.native(), v1alpha1, v1beta1, v1});
-  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(Errors(outcome.err), 0u) << outcome.err;
   const std::string crd = Read("crds/shop.example.com_orders.yaml");
   EXPECT_TRUE(Has(crd, "                items:\n                  type: string\n                type: array\n"));
   EXPECT_TRUE(Has(crd, "    served: true\n    storage: true\n"));

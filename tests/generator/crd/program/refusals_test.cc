@@ -38,14 +38,14 @@ constexpr Case kMembers[] = {
     {"kgen::Optional<unsigned> m{};", "\"unsigned int\", which JSON does not have", "+kgen:minimum=0"},
     {"kgen::Optional<float> m{};", "which JSON does not have", "double"},
     {"std::vector<int> m{};", "\"std::vector<int>\"", "write kgen::List<T>"},
-    {"kgen::List<std::string> m{};", "\"std::basic_string<char>\"", "write kgen::String"},
+    {"kgen::List<std::string> m{};", "\"std::string\"", "write kgen::String"},
     {"std::optional<int> m{};", "\"std::optional<int>\"", "write kgen::Optional<T>"},
     {"std::map<int, int> m{};", "\"std::map<int, int>\"", "write kgen::Map<T>"},
     {"Box<int> m{};", "\"Box<int>\"", "a struct with KGEN_OBJECT"},
     {"kgen::Optional<kgen::String> m{};", "can be absent by itself", "write it without Optional"},
     {"kgen::List<kgen::Optional<int>> m{};", "has Optional elements", "lists have no gaps"},
     {"Colour m{};", "is an enum, which cannot be absent", "write kgen::Enum<Colour>"},
-    {"kgen::List<Colour> m{};", "is an enum", "write kgen::Enum<acme::shop::v1::Colour>"},
+    {"kgen::List<Colour> m{};", "is an enum", "write kgen::Enum<Colour>"},
     {"kgen::Enum<Unscoped> m{};", "\"kgen::Enum<Unscoped>\"", "write an enum class"},
     {"Inner m{};", "a struct that is always there", "write: kgen::Optional<Inner> m = kgen::kAbsent;"},
     {"kgen::Optional<Inner> m{};", "would be present", "write: kgen::Optional<Inner> m = kgen::kAbsent;"},
@@ -68,7 +68,7 @@ constexpr Case kMembers[] = {
 // Whole declarations.
 constexpr Case kDeclarations[] = {
     {"struct Base {};\nstruct Derived : Base {  // !\n  KGEN_OBJECT(Derived)\n};", "has a base class",
-     "repeat the members"},
+     "Base base{};  // +kgen:inline"},
     {"struct Virtual {  // !\n  virtual void Do();\n  KGEN_OBJECT(Virtual)\n};", "has virtual functions", "outside"},
     {"union Both {  // !\n  int a;\n  KGEN_OBJECT(Both)\n};", "is a union", "one Optional member for each"},
     {"struct Made {  // !\n  Made();\n  KGEN_OBJECT(Made)\n};", "has constructors", "functions outside"},
@@ -149,12 +149,12 @@ TEST_F(Refusals, OfKindsNameWhatIsWrongWithTheirMetadata) {
 // A marker that nothing reads would be lost without a word.
 TEST_F(Refusals, OfMarkersThatAreOnNoDeclarationOfTheApi) {
   const Outcome outcome =
-      RunAlone({Light("// +kgen:maxLength=3\nusing Name = kgen::String;\n"          // 14
+      RunAlone({Light("// +kgen:maxLength=3\nextern kgen::String name;\n"           // 14
                       "// +kgen:minProperties=1\nstruct OrderSpec;\n"               // 16
                       "// +required\nenum Old { kOld };\n"                          // 18
                       "struct OrderSpec {\n"                                        // 20
                       "  /* +kgen:minLength=1\n     +kgen:maxLength=2 */\n#if 1\n"  // 21
-                      "  Name name{};\n#else\n  // +kgen:maxLength=3\n  Name other{};\n#endif\n"
+                      "  kgen::String name{};\n#else\n  // +kgen:maxLength=3\n  Name other{};\n#endif\n"
                       "  // +kgen:minProperties=1\n  KGEN_OBJECT(OrderSpec)\n};\n"  // 29
                       "#if 0\n// +kgen:gone\n#endif\n"
                       "// +kgen:minProprties=1\nvoid Make();  // +something else\n"  // 35
@@ -165,6 +165,29 @@ TEST_F(Refusals, OfMarkersThatAreOnNoDeclarationOfTheApi) {
                             "18:4", "21:6", "22:6", "29:6", "35:4"})
     EXPECT_TRUE(Has(outcome.err, "shop.h:" + std::string(place))) << place;
   EXPECT_EQ(Errors(outcome.err), 7u) << outcome.err;
+}
+
+// Those that Clang finds, those that kgen-crd finds, and those of markers.
+TEST_F(Refusals, OfTypesComeInOneRun) {
+  const Outcome outcome =
+      Run({Header("struct Plain {};\nstruct OrderSpec {\n"  // 11, 12
+                  "  kgen::Enum<int> a{};\n"
+                  "  kgen::Enum<Plain> b{};\n"
+                  "  kgen::Map<kgen::String, int> c{};\n"
+                  "  std::vector<int> d{};\n"
+                  "  kgen::Optional<std::string> e{};\n"
+                  "  // +kgen:minimun=1\n"
+                  "  kgen::String f{};\n"
+                  "  KGEN_OBJECT(OrderSpec)\n};\n" +
+                  std::string(kKind))});
+  EXPECT_EQ(outcome.code, 1);
+  for (const char* error :
+       {"shop.h:13:9: error: constraints not satisfied for class template 'Enum'", "shop.h:14:9: error: constraints",
+        "shop.h:15:9: error: too many template arguments for class template 'Map'", "shop.h:16:20: error: the member",
+        "shop.h:17:31: error: the member \"e\" has the type \"std::string\"", "shop.h:18:6: error: no marker is called",
+        "hint: write kgen::Map<T> with the type of the values", "hint: write kgen::Enum of an enum class"})
+    EXPECT_TRUE(Has(outcome.err, error)) << error;
+  EXPECT_EQ(Errors(outcome.err), 6u) << outcome.err;
 }
 
 // What the compiler would refuse too.

@@ -5,6 +5,6 @@
 #ifndef CERTS_FINGERPRINT_H_
 #define CERTS_FINGERPRINT_H_
 
-// Hash of the headers: 4a75850ceac5ee7a.
+// Hash of the headers: 6b4b8750a2ca00ee.
 
 #endif  // CERTS_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Hash of the headers: 3bcb3f48182958ea.
+// Hash of the headers: 919db1202d2d9f22.
 
 #endif  // HOSTILE_FINGERPRINT_H_

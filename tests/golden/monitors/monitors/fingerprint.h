@@ -5,6 +5,6 @@
 #ifndef MONITORS_FINGERPRINT_H_
 #define MONITORS_FINGERPRINT_H_
 
-// Hash of the headers: 75267acefc919fc1.
+// Hash of the headers: 4145ea10fe836eac.
 
 #endif  // MONITORS_FINGERPRINT_H_

@@ -39,31 +39,31 @@ constexpr std::uint8_t kCa_9952f7beSlots[] = {
     1, 0, 0, 2,
 };
 
-static_assert(std::is_standard_layout_v<Relabeling_1e4dbb69> && std::is_aggregate_v<Relabeling_1e4dbb69>);
-constexpr kgen::Field kRelabeling_1e4dbb69Fields[] = {
-    {"action", 6, offsetof(Relabeling_1e4dbb69, action), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"modulus", 7, offsetof(Relabeling_1e4dbb69, modulus), kgen::ValueKind::kInt64, 0, 0, nullptr},
-    {"regex", 5, offsetof(Relabeling_1e4dbb69, regex), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"replacement", 11, offsetof(Relabeling_1e4dbb69, replacement), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"separator", 9, offsetof(Relabeling_1e4dbb69, separator), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"sourceLabels", 12, offsetof(Relabeling_1e4dbb69, sourceLabels), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"targetLabel", 11, offsetof(Relabeling_1e4dbb69, targetLabel), kgen::ValueKind::kString, 0, 0, nullptr},
+static_assert(std::is_standard_layout_v<Relabeling_e2e927a8> && std::is_aggregate_v<Relabeling_e2e927a8>);
+constexpr kgen::Field kRelabeling_e2e927a8Fields[] = {
+    {"action", 6, offsetof(Relabeling_e2e927a8, action), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"modulus", 7, offsetof(Relabeling_e2e927a8, modulus), kgen::ValueKind::kInt64, 0, 0, nullptr},
+    {"regex", 5, offsetof(Relabeling_e2e927a8, regex), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"replacement", 11, offsetof(Relabeling_e2e927a8, replacement), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"separator", 9, offsetof(Relabeling_e2e927a8, separator), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"sourceLabels", 12, offsetof(Relabeling_e2e927a8, sourceLabels), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+    {"targetLabel", 11, offsetof(Relabeling_e2e927a8, targetLabel), kgen::ValueKind::kString, 0, 0, nullptr},
 };
-constexpr std::uint8_t kRelabeling_1e4dbb69Slots[] = {
+constexpr std::uint8_t kRelabeling_e2e927a8Slots[] = {
     2, 1, 0, 0, 5, 4, 3, 0, 0, 6, 0, 7, 0, 0, 0, 0,
 };
 
-static_assert(std::is_standard_layout_v<TlsConfig_dc8bec73> && std::is_aggregate_v<TlsConfig_dc8bec73>);
-constexpr kgen::Field kTlsConfig_dc8bec73Fields[] = {
-    {"ca", 2, offsetof(TlsConfig_dc8bec73, ca), kgen::ValueKind::kBox, 0, 0, &Ca_9952f7be::kTable},
-    {"cert", 4, offsetof(TlsConfig_dc8bec73, cert), kgen::ValueKind::kBox, 0, 0, &Ca_9952f7be::kTable},
-    {"insecureSkipVerify", 18, offsetof(TlsConfig_dc8bec73, insecureSkipVerify), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"keySecret", 9, offsetof(TlsConfig_dc8bec73, keySecret), kgen::ValueKind::kBox, 0, 0, &ProxyConnectHeader_65abae92::kTable},
-    {"maxVersion", 10, offsetof(TlsConfig_dc8bec73, maxVersion), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"minVersion", 10, offsetof(TlsConfig_dc8bec73, minVersion), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"serverName", 10, offsetof(TlsConfig_dc8bec73, serverName), kgen::ValueKind::kString, 0, 0, nullptr},
+static_assert(std::is_standard_layout_v<TlsConfig_d45f7951> && std::is_aggregate_v<TlsConfig_d45f7951>);
+constexpr kgen::Field kTlsConfig_d45f7951Fields[] = {
+    {"ca", 2, offsetof(TlsConfig_d45f7951, ca), kgen::ValueKind::kBox, 0, 0, &Ca_9952f7be::kTable},
+    {"cert", 4, offsetof(TlsConfig_d45f7951, cert), kgen::ValueKind::kBox, 0, 0, &Ca_9952f7be::kTable},
+    {"insecureSkipVerify", 18, offsetof(TlsConfig_d45f7951, insecureSkipVerify), kgen::ValueKind::kBool, 0, 0, nullptr},
+    {"keySecret", 9, offsetof(TlsConfig_d45f7951, keySecret), kgen::ValueKind::kBox, 0, 0, &ProxyConnectHeader_65abae92::kTable},
+    {"maxVersion", 10, offsetof(TlsConfig_d45f7951, maxVersion), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"minVersion", 10, offsetof(TlsConfig_d45f7951, minVersion), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"serverName", 10, offsetof(TlsConfig_d45f7951, serverName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
-constexpr std::uint8_t kTlsConfig_dc8bec73Slots[] = {
+constexpr std::uint8_t kTlsConfig_d45f7951Slots[] = {
     0, 0, 0, 0, 0, 6, 5, 0, 0, 7, 3, 0, 0, 4, 2, 1,
 };
 
@@ -99,35 +99,35 @@ constinit const kgen::TypeTable Ca_9952f7be::kTable = {
     .kind = nullptr,
     .empty = kgen::detail::kZeros<Ca_9952f7be>};
 
-constinit const kgen::TypeTable Relabeling_1e4dbb69::kTable = {
+constinit const kgen::TypeTable Relabeling_e2e927a8::kTable = {
     .version = 1,
-    .size = sizeof(Relabeling_1e4dbb69),
-    .name = "monitors.monitoring.Relabeling_1e4dbb69",
-    .field_data = kRelabeling_1e4dbb69Fields,
+    .size = sizeof(Relabeling_e2e927a8),
+    .name = "monitors.monitoring.Relabeling_e2e927a8",
+    .field_data = kRelabeling_e2e927a8Fields,
     .field_count = 7,
-    .unknown_offset = offsetof(Relabeling_1e4dbb69, unknown_fields),
+    .unknown_offset = offsetof(Relabeling_e2e927a8, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 4,
     .flags = 0,
     .hash_seed = 4,
-    .hash_slots = kRelabeling_1e4dbb69Slots,
+    .hash_slots = kRelabeling_e2e927a8Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Relabeling_1e4dbb69>};
+    .empty = kgen::detail::kZeros<Relabeling_e2e927a8>};
 
-constinit const kgen::TypeTable TlsConfig_dc8bec73::kTable = {
+constinit const kgen::TypeTable TlsConfig_d45f7951::kTable = {
     .version = 1,
-    .size = sizeof(TlsConfig_dc8bec73),
-    .name = "monitors.monitoring.TlsConfig_dc8bec73",
-    .field_data = kTlsConfig_dc8bec73Fields,
+    .size = sizeof(TlsConfig_d45f7951),
+    .name = "monitors.monitoring.TlsConfig_d45f7951",
+    .field_data = kTlsConfig_d45f7951Fields,
     .field_count = 7,
-    .unknown_offset = offsetof(TlsConfig_dc8bec73, unknown_fields),
+    .unknown_offset = offsetof(TlsConfig_d45f7951, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 4,
     .flags = 0,
     .hash_seed = 11,
-    .hash_slots = kTlsConfig_dc8bec73Slots,
+    .hash_slots = kTlsConfig_d45f7951Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TlsConfig_dc8bec73>};
+    .empty = kgen::detail::kZeros<TlsConfig_d45f7951>};
 
 }  // namespace monitors::monitoring
 
@@ -199,7 +199,7 @@ constexpr kgen::Field kPodMonitor_Spec_PodMetricsEndpoint_Oauth2Fields[] = {
     {"proxyFromEnvironment", 20, offsetof(PodMonitor::Spec::PodMetricsEndpoint::Oauth2, proxyFromEnvironment), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"proxyUrl", 8, offsetof(PodMonitor::Spec::PodMetricsEndpoint::Oauth2, proxyUrl), kgen::ValueKind::kString, 0, 0, nullptr},
     {"scopes", 6, offsetof(PodMonitor::Spec::PodMetricsEndpoint::Oauth2, scopes), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"tlsConfig", 9, offsetof(PodMonitor::Spec::PodMetricsEndpoint::Oauth2, tlsConfig), kgen::ValueKind::kBox, 0, 0, &TlsConfig_dc8bec73::kTable},
+    {"tlsConfig", 9, offsetof(PodMonitor::Spec::PodMetricsEndpoint::Oauth2, tlsConfig), kgen::ValueKind::kBox, 0, 0, &TlsConfig_d45f7951::kTable},
     {"tokenUrl", 8, offsetof(PodMonitor::Spec::PodMetricsEndpoint::Oauth2, tokenUrl), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPodMonitor_Spec_PodMetricsEndpoint_Oauth2Slots[] = {
@@ -218,7 +218,7 @@ constexpr kgen::Field kPodMonitor_Spec_PodMetricsEndpointFields[] = {
     {"honorLabels", 11, offsetof(PodMonitor::Spec::PodMetricsEndpoint, honorLabels), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"honorTimestamps", 15, offsetof(PodMonitor::Spec::PodMetricsEndpoint, honorTimestamps), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"interval", 8, offsetof(PodMonitor::Spec::PodMetricsEndpoint, interval), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"metricRelabelings", 17, offsetof(PodMonitor::Spec::PodMetricsEndpoint, metricRelabelings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Relabeling_1e4dbb69>},
+    {"metricRelabelings", 17, offsetof(PodMonitor::Spec::PodMetricsEndpoint, metricRelabelings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Relabeling_e2e927a8>},
     {"noProxy", 7, offsetof(PodMonitor::Spec::PodMetricsEndpoint, noProxy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"oauth2", 6, offsetof(PodMonitor::Spec::PodMetricsEndpoint, oauth2), kgen::ValueKind::kBox, 0, 0, &PodMonitor::Spec::PodMetricsEndpoint::Oauth2::kTable},
     {"params", 6, offsetof(PodMonitor::Spec::PodMetricsEndpoint, params), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::List<kgen::String>>},
@@ -228,11 +228,11 @@ constexpr kgen::Field kPodMonitor_Spec_PodMetricsEndpointFields[] = {
     {"proxyConnectHeader", 18, offsetof(PodMonitor::Spec::PodMetricsEndpoint, proxyConnectHeader), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::List<ProxyConnectHeader_65abae92>>},
     {"proxyFromEnvironment", 20, offsetof(PodMonitor::Spec::PodMetricsEndpoint, proxyFromEnvironment), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"proxyUrl", 8, offsetof(PodMonitor::Spec::PodMetricsEndpoint, proxyUrl), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"relabelings", 11, offsetof(PodMonitor::Spec::PodMetricsEndpoint, relabelings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Relabeling_1e4dbb69>},
+    {"relabelings", 11, offsetof(PodMonitor::Spec::PodMetricsEndpoint, relabelings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Relabeling_e2e927a8>},
     {"scheme", 6, offsetof(PodMonitor::Spec::PodMetricsEndpoint, scheme), kgen::ValueKind::kString, 0, 0, nullptr},
     {"scrapeTimeout", 13, offsetof(PodMonitor::Spec::PodMetricsEndpoint, scrapeTimeout), kgen::ValueKind::kString, 0, 0, nullptr},
     {"targetPort", 10, offsetof(PodMonitor::Spec::PodMetricsEndpoint, targetPort), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
-    {"tlsConfig", 9, offsetof(PodMonitor::Spec::PodMetricsEndpoint, tlsConfig), kgen::ValueKind::kBox, 0, 0, &TlsConfig_dc8bec73::kTable},
+    {"tlsConfig", 9, offsetof(PodMonitor::Spec::PodMetricsEndpoint, tlsConfig), kgen::ValueKind::kBox, 0, 0, &TlsConfig_d45f7951::kTable},
     {"trackTimestampsStaleness", 24, offsetof(PodMonitor::Spec::PodMetricsEndpoint, trackTimestampsStaleness), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPodMonitor_Spec_PodMetricsEndpointSlots[] = {

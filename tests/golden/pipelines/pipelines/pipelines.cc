@@ -22,50 +22,50 @@
 namespace pipelines::ci {
 namespace {
 
-static_assert(std::is_standard_layout_v<Container_9446d601::Env> && std::is_aggregate_v<Container_9446d601::Env>);
-constexpr kgen::Field kContainer_9446d601_EnvFields[] = {
-    {"name", 4, offsetof(Container_9446d601::Env, name), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"value", 5, offsetof(Container_9446d601::Env, value), kgen::ValueKind::kString, kgen::kNullable, 0, nullptr},
+static_assert(std::is_standard_layout_v<Container_9a5b4115::Env> && std::is_aggregate_v<Container_9a5b4115::Env>);
+constexpr kgen::Field kContainer_9a5b4115_EnvFields[] = {
+    {"name", 4, offsetof(Container_9a5b4115::Env, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"value", 5, offsetof(Container_9a5b4115::Env, value), kgen::ValueKind::kString, kgen::kNullable, 0, nullptr},
 };
-constexpr std::uint8_t kContainer_9446d601_EnvSlots[] = {
+constexpr std::uint8_t kContainer_9a5b4115_EnvSlots[] = {
     1, 0, 2, 0,
 };
 
-static_assert(std::is_standard_layout_v<Container_9446d601> && std::is_aggregate_v<Container_9446d601>);
-constexpr kgen::Field kContainer_9446d601Fields[] = {
-    {"name", 4, offsetof(Container_9446d601, name), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"env", 3, offsetof(Container_9446d601, env), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Container_9446d601::Env>},
-    {"image", 5, offsetof(Container_9446d601, image), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"pullPolicy", 10, offsetof(Container_9446d601, pullPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
+static_assert(std::is_standard_layout_v<Container_9a5b4115> && std::is_aggregate_v<Container_9a5b4115>);
+constexpr kgen::Field kContainer_9a5b4115Fields[] = {
+    {"name", 4, offsetof(Container_9a5b4115, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"env", 3, offsetof(Container_9a5b4115, env), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Container_9a5b4115::Env>},
+    {"image", 5, offsetof(Container_9a5b4115, image), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"pullPolicy", 10, offsetof(Container_9a5b4115, pullPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
 };
-constexpr std::uint8_t kContainer_9446d601Slots[] = {
+constexpr std::uint8_t kContainer_9a5b4115Slots[] = {
     0, 1, 4, 3, 2, 0, 0, 0,
 };
 
-static_assert(std::is_standard_layout_v<Build_3a0def03::Metadata> && std::is_aggregate_v<Build_3a0def03::Metadata>);
-constexpr kgen::Field kBuild_3a0def03_MetadataFields[] = {
-    {"annotations", 11, offsetof(Build_3a0def03::Metadata, annotations), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"labels", 6, offsetof(Build_3a0def03::Metadata, labels), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
+static_assert(std::is_standard_layout_v<Build_c9bebbb8::Metadata> && std::is_aggregate_v<Build_c9bebbb8::Metadata>);
+constexpr kgen::Field kBuild_c9bebbb8_MetadataFields[] = {
+    {"annotations", 11, offsetof(Build_c9bebbb8::Metadata, annotations), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
+    {"labels", 6, offsetof(Build_c9bebbb8::Metadata, labels), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
-constexpr std::uint8_t kBuild_3a0def03_MetadataSlots[] = {
+constexpr std::uint8_t kBuild_c9bebbb8_MetadataSlots[] = {
     2, 1, 0, 0,
 };
 
-static_assert(std::is_standard_layout_v<Build_3a0def03::Spec> && std::is_aggregate_v<Build_3a0def03::Spec>);
-constexpr kgen::Field kBuild_3a0def03_SpecFields[] = {
-    {"containers", 10, offsetof(Build_3a0def03::Spec, containers), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Container_9446d601>},
-    {"initContainers", 14, offsetof(Build_3a0def03::Spec, initContainers), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Container_9446d601>},
+static_assert(std::is_standard_layout_v<Build_c9bebbb8::Spec> && std::is_aggregate_v<Build_c9bebbb8::Spec>);
+constexpr kgen::Field kBuild_c9bebbb8_SpecFields[] = {
+    {"containers", 10, offsetof(Build_c9bebbb8::Spec, containers), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Container_9a5b4115>},
+    {"initContainers", 14, offsetof(Build_c9bebbb8::Spec, initContainers), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Container_9a5b4115>},
 };
-constexpr std::uint8_t kBuild_3a0def03_SpecSlots[] = {
+constexpr std::uint8_t kBuild_c9bebbb8_SpecSlots[] = {
     2, 1, 0, 0,
 };
 
-static_assert(std::is_standard_layout_v<Build_3a0def03> && std::is_aggregate_v<Build_3a0def03>);
-constexpr kgen::Field kBuild_3a0def03Fields[] = {
-    {"metadata", 8, offsetof(Build_3a0def03, metadata), kgen::ValueKind::kBox, 0, 0, &Build_3a0def03::Metadata::kTable},
-    {"spec", 4, offsetof(Build_3a0def03, spec), kgen::ValueKind::kBox, 0, 0, &Build_3a0def03::Spec::kTable},
+static_assert(std::is_standard_layout_v<Build_c9bebbb8> && std::is_aggregate_v<Build_c9bebbb8>);
+constexpr kgen::Field kBuild_c9bebbb8Fields[] = {
+    {"metadata", 8, offsetof(Build_c9bebbb8, metadata), kgen::ValueKind::kBox, 0, 0, &Build_c9bebbb8::Metadata::kTable},
+    {"spec", 4, offsetof(Build_c9bebbb8, spec), kgen::ValueKind::kBox, 0, 0, &Build_c9bebbb8::Spec::kTable},
 };
-constexpr std::uint8_t kBuild_3a0def03Slots[] = {
+constexpr std::uint8_t kBuild_c9bebbb8Slots[] = {
     0, 0, 1, 2,
 };
 
@@ -96,80 +96,80 @@ constexpr std::uint8_t kSelector_0958d741Slots[] = {
 
 }  // namespace
 
-constinit const kgen::TypeTable Container_9446d601::Env::kTable = {
+constinit const kgen::TypeTable Container_9a5b4115::Env::kTable = {
     .version = 1,
-    .size = sizeof(Container_9446d601::Env),
-    .name = "pipelines.ci.Container_9446d601.Env",
-    .field_data = kContainer_9446d601_EnvFields,
+    .size = sizeof(Container_9a5b4115::Env),
+    .name = "pipelines.ci.Container_9a5b4115.Env",
+    .field_data = kContainer_9a5b4115_EnvFields,
     .field_count = 2,
-    .unknown_offset = offsetof(Container_9446d601::Env, unknown_fields),
+    .unknown_offset = offsetof(Container_9a5b4115::Env, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 2,
     .flags = 0,
     .hash_seed = 1,
-    .hash_slots = kContainer_9446d601_EnvSlots,
+    .hash_slots = kContainer_9a5b4115_EnvSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Container_9446d601::Env>};
+    .empty = kgen::detail::kZeros<Container_9a5b4115::Env>};
 
-constinit const kgen::TypeTable Container_9446d601::kTable = {
+constinit const kgen::TypeTable Container_9a5b4115::kTable = {
     .version = 1,
-    .size = sizeof(Container_9446d601),
-    .name = "pipelines.ci.Container_9446d601",
-    .field_data = kContainer_9446d601Fields,
+    .size = sizeof(Container_9a5b4115),
+    .name = "pipelines.ci.Container_9a5b4115",
+    .field_data = kContainer_9a5b4115Fields,
     .field_count = 4,
-    .unknown_offset = offsetof(Container_9446d601, unknown_fields),
+    .unknown_offset = offsetof(Container_9a5b4115, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 3,
     .flags = 0,
     .hash_seed = 3,
-    .hash_slots = kContainer_9446d601Slots,
+    .hash_slots = kContainer_9a5b4115Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Container_9446d601>};
+    .empty = kgen::detail::kZeros<Container_9a5b4115>};
 
-constinit const kgen::TypeTable Build_3a0def03::Metadata::kTable = {
+constinit const kgen::TypeTable Build_c9bebbb8::Metadata::kTable = {
     .version = 1,
-    .size = sizeof(Build_3a0def03::Metadata),
-    .name = "pipelines.ci.Build_3a0def03.Metadata",
-    .field_data = kBuild_3a0def03_MetadataFields,
+    .size = sizeof(Build_c9bebbb8::Metadata),
+    .name = "pipelines.ci.Build_c9bebbb8.Metadata",
+    .field_data = kBuild_c9bebbb8_MetadataFields,
     .field_count = 2,
-    .unknown_offset = offsetof(Build_3a0def03::Metadata, unknown_fields),
+    .unknown_offset = offsetof(Build_c9bebbb8::Metadata, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 2,
     .flags = 0,
     .hash_seed = 0,
-    .hash_slots = kBuild_3a0def03_MetadataSlots,
+    .hash_slots = kBuild_c9bebbb8_MetadataSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Build_3a0def03::Metadata>};
+    .empty = kgen::detail::kZeros<Build_c9bebbb8::Metadata>};
 
-constinit const kgen::TypeTable Build_3a0def03::Spec::kTable = {
+constinit const kgen::TypeTable Build_c9bebbb8::Spec::kTable = {
     .version = 1,
-    .size = sizeof(Build_3a0def03::Spec),
-    .name = "pipelines.ci.Build_3a0def03.Spec",
-    .field_data = kBuild_3a0def03_SpecFields,
+    .size = sizeof(Build_c9bebbb8::Spec),
+    .name = "pipelines.ci.Build_c9bebbb8.Spec",
+    .field_data = kBuild_c9bebbb8_SpecFields,
     .field_count = 2,
-    .unknown_offset = offsetof(Build_3a0def03::Spec, unknown_fields),
+    .unknown_offset = offsetof(Build_c9bebbb8::Spec, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 2,
     .flags = 0,
     .hash_seed = 0,
-    .hash_slots = kBuild_3a0def03_SpecSlots,
+    .hash_slots = kBuild_c9bebbb8_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Build_3a0def03::Spec>};
+    .empty = kgen::detail::kZeros<Build_c9bebbb8::Spec>};
 
-constinit const kgen::TypeTable Build_3a0def03::kTable = {
+constinit const kgen::TypeTable Build_c9bebbb8::kTable = {
     .version = 1,
-    .size = sizeof(Build_3a0def03),
-    .name = "pipelines.ci.Build_3a0def03",
-    .field_data = kBuild_3a0def03Fields,
+    .size = sizeof(Build_c9bebbb8),
+    .name = "pipelines.ci.Build_c9bebbb8",
+    .field_data = kBuild_c9bebbb8Fields,
     .field_count = 2,
-    .unknown_offset = offsetof(Build_3a0def03, unknown_fields),
+    .unknown_offset = offsetof(Build_c9bebbb8, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 2,
     .flags = 0,
     .hash_seed = 0,
-    .hash_slots = kBuild_3a0def03Slots,
+    .hash_slots = kBuild_c9bebbb8Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Build_3a0def03>};
+    .empty = kgen::detail::kZeros<Build_c9bebbb8>};
 
 constinit const kgen::TypeTable SecretRef_5a795a88::kTable = {
     .version = 1,
@@ -270,6 +270,24 @@ constexpr std::uint8_t kPipeline_Spec_NullSecretRefSlots[] = {
     1, 0, 2, 0,
 };
 
+static_assert(std::is_standard_layout_v<Pipeline::Spec::OnFailure> && std::is_aggregate_v<Pipeline::Spec::OnFailure>);
+constexpr kgen::Field kPipeline_Spec_OnFailureFields[] = {
+    {"action", 6, offsetof(Pipeline::Spec::OnFailure, action), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"seconds", 7, offsetof(Pipeline::Spec::OnFailure, seconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
+};
+constexpr std::uint8_t kPipeline_Spec_OnFailureSlots[] = {
+    2, 1, 0, 0,
+};
+
+static_assert(std::is_standard_layout_v<Pipeline::Spec::OnTimeout> && std::is_aggregate_v<Pipeline::Spec::OnTimeout>);
+constexpr kgen::Field kPipeline_Spec_OnTimeoutFields[] = {
+    {"action", 6, offsetof(Pipeline::Spec::OnTimeout, action), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"seconds", 7, offsetof(Pipeline::Spec::OnTimeout, seconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
+};
+constexpr std::uint8_t kPipeline_Spec_OnTimeoutSlots[] = {
+    2, 1, 0, 0,
+};
+
 static_assert(std::is_standard_layout_v<Pipeline::Spec::Retry> && std::is_aggregate_v<Pipeline::Spec::Retry>);
 constexpr kgen::Field kPipeline_Spec_RetryFields[] = {
     {"limit", 5, offsetof(Pipeline::Spec::Retry, limit), kgen::ValueKind::kInt32, 0, 0, nullptr},
@@ -280,21 +298,24 @@ constexpr std::uint8_t kPipeline_Spec_RetrySlots[] = {
 
 static_assert(std::is_standard_layout_v<Pipeline::Spec> && std::is_aggregate_v<Pipeline::Spec>);
 constexpr kgen::Field kPipeline_SpecFields[] = {
-    {"build", 5, offsetof(Pipeline::Spec, build), kgen::ValueKind::kBox, 0, 0, &Build_3a0def03::kTable},
-    {"checks", 6, offsetof(Pipeline::Spec, checks), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Build_3a0def03>},
+    {"build", 5, offsetof(Pipeline::Spec, build), kgen::ValueKind::kBox, 0, 0, &Build_c9bebbb8::kTable},
+    {"checks", 6, offsetof(Pipeline::Spec, checks), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Build_c9bebbb8>},
     {"nullSecretRef", 13, offsetof(Pipeline::Spec, nullSecretRef), kgen::ValueKind::kBox, 0, 0, &Pipeline::Spec::NullSecretRef::kTable},
+    {"onFailure", 9, offsetof(Pipeline::Spec, onFailure), kgen::ValueKind::kBox, 0, 0, &Pipeline::Spec::OnFailure::kTable},
+    {"onTimeout", 9, offsetof(Pipeline::Spec, onTimeout), kgen::ValueKind::kBox, 0, 0, &Pipeline::Spec::OnTimeout::kTable},
     {"retry", 5, offsetof(Pipeline::Spec, retry), kgen::ValueKind::kBox, 0, 0, &Pipeline::Spec::Retry::kTable},
     {"secretRef", 9, offsetof(Pipeline::Spec, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretRef_5a795a88::kTable},
     {"selector", 8, offsetof(Pipeline::Spec, selector), kgen::ValueKind::kBox, 0, 0, &Selector_0958d741::kTable},
     {"tokenSecretRef", 14, offsetof(Pipeline::Spec, tokenSecretRef), kgen::ValueKind::kBox, 0, 0, &SecretRef_5a795a88::kTable},
 };
 constexpr std::uint8_t kPipeline_SpecSlots[] = {
-    2, 0, 0, 6, 3, 4, 1, 0, 0, 0, 7, 0, 0, 0, 0, 5,
+    0, 0, 6, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 4, 7, 8, 0, 0, 0, 9, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 5, 3, 0,
 };
 
 static_assert(std::is_standard_layout_v<Pipeline::Status> && std::is_aggregate_v<Pipeline::Status>);
 constexpr kgen::Field kPipeline_StatusFields[] = {
-    {"last", 4, offsetof(Pipeline::Status, last), kgen::ValueKind::kBox, 0, 0, &Build_3a0def03::kTable},
+    {"last", 4, offsetof(Pipeline::Status, last), kgen::ValueKind::kBox, 0, 0, &Build_c9bebbb8::kTable},
 };
 constexpr std::uint8_t kPipeline_StatusSlots[] = {
     0, 1,
@@ -321,7 +342,7 @@ constexpr std::uint8_t kPipelineListSlots[] = {
 
 static_assert(std::is_standard_layout_v<Task::Spec> && std::is_aggregate_v<Task::Spec>);
 constexpr kgen::Field kTask_SpecFields[] = {
-    {"pod", 3, offsetof(Task::Spec, pod), kgen::ValueKind::kBox, 0, 0, &Build_3a0def03::kTable},
+    {"pod", 3, offsetof(Task::Spec, pod), kgen::ValueKind::kBox, 0, 0, &Build_c9bebbb8::kTable},
 };
 constexpr std::uint8_t kTask_SpecSlots[] = {
     0, 1,
@@ -362,6 +383,36 @@ constinit const kgen::TypeTable Pipeline::Spec::NullSecretRef::kTable = {
     .kind = nullptr,
     .empty = kgen::detail::kZeros<Pipeline::Spec::NullSecretRef>};
 
+constinit const kgen::TypeTable Pipeline::Spec::OnFailure::kTable = {
+    .version = 1,
+    .size = sizeof(Pipeline::Spec::OnFailure),
+    .name = "pipelines.ci.v1.Pipeline.Spec.OnFailure",
+    .field_data = kPipeline_Spec_OnFailureFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(Pipeline::Spec::OnFailure, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 2,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kPipeline_Spec_OnFailureSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<Pipeline::Spec::OnFailure>};
+
+constinit const kgen::TypeTable Pipeline::Spec::OnTimeout::kTable = {
+    .version = 1,
+    .size = sizeof(Pipeline::Spec::OnTimeout),
+    .name = "pipelines.ci.v1.Pipeline.Spec.OnTimeout",
+    .field_data = kPipeline_Spec_OnTimeoutFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(Pipeline::Spec::OnTimeout, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 2,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kPipeline_Spec_OnTimeoutSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<Pipeline::Spec::OnTimeout>};
+
 constinit const kgen::TypeTable Pipeline::Spec::Retry::kTable = {
     .version = 1,
     .size = sizeof(Pipeline::Spec::Retry),
@@ -382,12 +433,12 @@ constinit const kgen::TypeTable Pipeline::Spec::kTable = {
     .size = sizeof(Pipeline::Spec),
     .name = "pipelines.ci.v1.Pipeline.Spec",
     .field_data = kPipeline_SpecFields,
-    .field_count = 7,
+    .field_count = 9,
     .unknown_offset = offsetof(Pipeline::Spec, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
-    .hash_bits = 4,
+    .hash_bits = 5,
     .flags = 0,
-    .hash_seed = 4,
+    .hash_seed = 14,
     .hash_slots = kPipeline_SpecSlots,
     .kind = nullptr,
     .empty = kgen::detail::kZeros<Pipeline::Spec>};
@@ -540,7 +591,7 @@ constexpr std::uint8_t kPipeline_Spec_RetrySlots[] = {
 
 static_assert(std::is_standard_layout_v<Pipeline::Spec> && std::is_aggregate_v<Pipeline::Spec>);
 constexpr kgen::Field kPipeline_SpecFields[] = {
-    {"build", 5, offsetof(Pipeline::Spec, build), kgen::ValueKind::kBox, 0, 0, &Build_3a0def03::kTable},
+    {"build", 5, offsetof(Pipeline::Spec, build), kgen::ValueKind::kBox, 0, 0, &Build_c9bebbb8::kTable},
     {"retry", 5, offsetof(Pipeline::Spec, retry), kgen::ValueKind::kBox, 0, 0, &Pipeline::Spec::Retry::kTable},
 };
 constexpr std::uint8_t kPipeline_SpecSlots[] = {

@@ -3,8 +3,7 @@
 // Types that several places in cert-manager.io share.
 //
 // Their fields are the same there. Write the names that they have in types.h, as in Order::Spec::Template: the names
-// here end in a hash of the fields and change with them. A comment says what is true of all places, and constants are
-// the known values of all places.
+// here end in a hash of the fields and change with them. A comment says what is true of all places.
 #ifndef CERTS_CERT_MANAGER_SHAPES_H_
 #define CERTS_CERT_MANAGER_SHAPES_H_
 

@@ -3,8 +3,7 @@
 // Types that several places in default.example.com share.
 //
 // Their fields are the same there. Write the names that they have in types.h, as in Order::Spec::Template: the names
-// here end in a hash of the fields and change with them. A comment says what is true of all places, and constants are
-// the known values of all places.
+// here end in a hash of the fields and change with them. A comment says what is true of all places.
 #ifndef HOSTILE_DEFAULT_SHAPES_H_
 #define HOSTILE_DEFAULT_SHAPES_H_
 

@@ -3,8 +3,7 @@
 // Types that several places in monitoring.coreos.com share.
 //
 // Their fields are the same there. Write the names that they have in types.h, as in Order::Spec::Template: the names
-// here end in a hash of the fields and change with them. A comment says what is true of all places, and constants are
-// the known values of all places.
+// here end in a hash of the fields and change with them. A comment says what is true of all places.
 #ifndef MONITORS_MONITORING_SHAPES_H_
 #define MONITORS_MONITORING_SHAPES_H_
 
@@ -44,7 +43,12 @@ struct ProxyConnectHeader_65abae92 {
 
 // v1::PodMonitor::Spec::PodMetricsEndpoint::TlsConfig::Ca and 4 others.
 struct Ca_9952f7be {
+  // `key`: The key to select.
+  // `optional`: Specify whether the ConfigMap or its key must be defined
   using ConfigMap = ProxyConnectHeader_65abae92;
+
+  // `key`: The key of the secret to select from.  Must be a valid secret key.
+  // `optional`: Specify whether the Secret or its key must be defined
   using Secret = ProxyConnectHeader_65abae92;
 
   // configMap defines the ConfigMap containing data to use for the targets.
@@ -62,30 +66,30 @@ struct Ca_9952f7be {
 // scraped samples and remote write samples.
 //
 // More info: https://prometheus.io/docs/prometheus/latest/configuration/configuration/#relabel_config
-struct Relabeling_1e4dbb69 {
+struct Relabeling_e2e927a8 {
   struct ActionValues {
-    static constexpr std::string_view kDrop_Drop = "Drop";
+    static constexpr std::string_view kDrop = "Drop";
     static constexpr std::string_view kDropEqual = "DropEqual";
     static constexpr std::string_view kHashMod = "HashMod";
-    static constexpr std::string_view kKeep_Keep = "Keep";
+    static constexpr std::string_view kKeep = "Keep";
     static constexpr std::string_view kKeepEqual = "KeepEqual";
     static constexpr std::string_view kLabelDrop = "LabelDrop";
     static constexpr std::string_view kLabelKeep = "LabelKeep";
     static constexpr std::string_view kLabelMap = "LabelMap";
-    static constexpr std::string_view kLowercase_Lowercase = "Lowercase";
-    static constexpr std::string_view kReplace_Replace = "Replace";
-    static constexpr std::string_view kUppercase_Uppercase = "Uppercase";
-    static constexpr std::string_view kDrop_drop = "drop";
-    static constexpr std::string_view kDropequal = "dropequal";
-    static constexpr std::string_view kHashmod = "hashmod";
-    static constexpr std::string_view kKeep_keep = "keep";
-    static constexpr std::string_view kKeepequal = "keepequal";
-    static constexpr std::string_view kLabeldrop = "labeldrop";
-    static constexpr std::string_view kLabelkeep = "labelkeep";
-    static constexpr std::string_view kLabelmap = "labelmap";
-    static constexpr std::string_view kLowercase_lowercase = "lowercase";
-    static constexpr std::string_view kReplace_replace = "replace";
-    static constexpr std::string_view kUppercase_uppercase = "uppercase";
+    static constexpr std::string_view kLowercase = "Lowercase";
+    static constexpr std::string_view kReplace = "Replace";
+    static constexpr std::string_view kUppercase = "Uppercase";
+    static constexpr std::string_view k_drop = "drop";
+    static constexpr std::string_view k_dropequal = "dropequal";
+    static constexpr std::string_view k_hashmod = "hashmod";
+    static constexpr std::string_view k_keep = "keep";
+    static constexpr std::string_view k_keepequal = "keepequal";
+    static constexpr std::string_view k_labeldrop = "labeldrop";
+    static constexpr std::string_view k_labelkeep = "labelkeep";
+    static constexpr std::string_view k_labelmap = "labelmap";
+    static constexpr std::string_view k_lowercase = "lowercase";
+    static constexpr std::string_view k_replace = "replace";
+    static constexpr std::string_view k_uppercase = "uppercase";
   };
 
   // action to perform based on the regex matching.
@@ -133,9 +137,12 @@ struct Relabeling_1e4dbb69 {
 };
 
 // v1::PodMonitor::Spec::PodMetricsEndpoint::TlsConfig and 1 other.
-struct TlsConfig_dc8bec73 {
+struct TlsConfig_d45f7951 {
   using Ca = Ca_9952f7be;
   using Cert = Ca_9952f7be;
+
+  // `key`: The key of the secret to select from.  Must be a valid secret key.
+  // `optional`: Specify whether the Secret or its key must be defined
   using KeySecret = ProxyConnectHeader_65abae92;
 
   struct MaxVersionValues {

@@ -3,8 +3,7 @@
 // Types that several places in ci.example.com share.
 //
 // Their fields are the same there. Write the names that they have in types.h, as in Order::Spec::Template: the names
-// here end in a hash of the fields and change with them. A comment says what is true of all places, and constants are
-// the known values of all places.
+// here end in a hash of the fields and change with them. A comment says what is true of all places.
 #ifndef PIPELINES_CI_SHAPES_H_
 #define PIPELINES_CI_SHAPES_H_
 
@@ -26,7 +25,7 @@ namespace pipelines::ci {
 using ::kgen::operator<<;
 
 // v1::Task::Spec::Pod::Spec::Container and 9 others.
-struct Container_9446d601 {
+struct Container_9a5b4115 {
   struct Env {
     kgen::String name{};
     // May be null.
@@ -42,6 +41,7 @@ struct Container_9446d601 {
     static constexpr std::string_view kNever = "Never";
   };
 
+  // Its name.
   kgen::String name{};
   kgen::List<Env> env{};
   kgen::String image{};
@@ -52,7 +52,7 @@ struct Container_9446d601 {
 };
 
 // v1::Task::Spec::Pod and 4 others.
-struct Build_3a0def03 {
+struct Build_c9bebbb8 {
   struct Metadata {
     kgen::Map<kgen::String> annotations{};
     kgen::Map<kgen::String> labels{};
@@ -62,9 +62,12 @@ struct Build_3a0def03 {
   };
 
   struct Spec {
-    using Container = Container_9446d601;
-    using InitContainer = Container_9446d601;
+    // `image`: What it runs.
+    using Container = Container_9a5b4115;
+    // `image`: What it runs first.
+    using InitContainer = Container_9a5b4115;
 
+    // What runs in the pod.
     kgen::List<Container> containers{};
     kgen::List<InitContainer> initContainers{};
     kgen::UnknownFields unknown_fields{};

@@ -344,29 +344,29 @@ struct Certificate {
     };
 
     struct UsagesValues {
-      static constexpr std::string_view kAny = "any";
-      static constexpr std::string_view kCertSign = "cert sign";
-      static constexpr std::string_view kClientAuth = "client auth";
-      static constexpr std::string_view kCodeSigning = "code signing";
-      static constexpr std::string_view kContentCommitment = "content commitment";
-      static constexpr std::string_view kCrlSign = "crl sign";
-      static constexpr std::string_view kDataEncipherment = "data encipherment";
-      static constexpr std::string_view kDecipherOnly = "decipher only";
-      static constexpr std::string_view kDigitalSignature = "digital signature";
-      static constexpr std::string_view kEmailProtection = "email protection";
-      static constexpr std::string_view kEncipherOnly = "encipher only";
-      static constexpr std::string_view kIpsecEndSystem = "ipsec end system";
-      static constexpr std::string_view kIpsecTunnel = "ipsec tunnel";
-      static constexpr std::string_view kIpsecUser = "ipsec user";
-      static constexpr std::string_view kKeyAgreement = "key agreement";
-      static constexpr std::string_view kKeyEncipherment = "key encipherment";
-      static constexpr std::string_view kMicrosoftSgc = "microsoft sgc";
-      static constexpr std::string_view kNetscapeSgc = "netscape sgc";
-      static constexpr std::string_view kOcspSigning = "ocsp signing";
-      static constexpr std::string_view kSMime = "s/mime";
-      static constexpr std::string_view kServerAuth = "server auth";
-      static constexpr std::string_view kSigning = "signing";
-      static constexpr std::string_view kTimestamping = "timestamping";
+      static constexpr std::string_view k_any = "any";
+      static constexpr std::string_view ks_cert_Space_sign = "cert sign";
+      static constexpr std::string_view ks_client_Space_auth = "client auth";
+      static constexpr std::string_view ks_code_Space_signing = "code signing";
+      static constexpr std::string_view ks_content_Space_commitment = "content commitment";
+      static constexpr std::string_view ks_crl_Space_sign = "crl sign";
+      static constexpr std::string_view ks_data_Space_encipherment = "data encipherment";
+      static constexpr std::string_view ks_decipher_Space_only = "decipher only";
+      static constexpr std::string_view ks_digital_Space_signature = "digital signature";
+      static constexpr std::string_view ks_email_Space_protection = "email protection";
+      static constexpr std::string_view ks_encipher_Space_only = "encipher only";
+      static constexpr std::string_view ks_ipsec_Space_end_Space_system = "ipsec end system";
+      static constexpr std::string_view ks_ipsec_Space_tunnel = "ipsec tunnel";
+      static constexpr std::string_view ks_ipsec_Space_user = "ipsec user";
+      static constexpr std::string_view ks_key_Space_agreement = "key agreement";
+      static constexpr std::string_view ks_key_Space_encipherment = "key encipherment";
+      static constexpr std::string_view ks_microsoft_Space_sgc = "microsoft sgc";
+      static constexpr std::string_view ks_netscape_Space_sgc = "netscape sgc";
+      static constexpr std::string_view ks_ocsp_Space_signing = "ocsp signing";
+      static constexpr std::string_view ks_s_Slash_mime = "s/mime";
+      static constexpr std::string_view ks_server_Space_auth = "server auth";
+      static constexpr std::string_view k_signing = "signing";
+      static constexpr std::string_view k_timestamping = "timestamping";
     };
 
     // Defines extra output formats of the private key and signed certificate chain

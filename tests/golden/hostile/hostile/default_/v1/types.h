@@ -39,7 +39,7 @@ struct Client {
     struct ETIMEDOUT_2_ {
       struct EOFValues {
         static constexpr std::string_view kEOF = "EOF";
-        static constexpr std::string_view kINTMAX = "INT_MAX";
+        static constexpr std::string_view k_INT_MAX = "INT_MAX";
       };
 
       kgen::String EOF_{};  // `EOF`, one of EOFValues
@@ -101,38 +101,39 @@ struct Client {
     };
 
     struct CodeValues {
-      static constexpr std::int64_t kValueMinus5 = -5;
-      static constexpr std::int64_t kValueMinus9223372036854775808 = -9223372036854775807 - 1;
-      static constexpr std::int64_t kValue301 = 301;
-      static constexpr std::int64_t kValue9223372036854775807 = 9223372036854775807;
+      static constexpr std::int64_t ksDash_5 = -5;
+      static constexpr std::int64_t ksDash_9223372036854775808 = -9223372036854775807 - 1;
+      static constexpr std::int64_t k_301 = 301;
+      static constexpr std::int64_t k_9223372036854775807 = 9223372036854775807;
     };
 
     struct ModeValues {
-      static constexpr std::string_view kEmpty = "";
-      static constexpr std::string_view kNotEqual = "!=";
-      static constexpr std::string_view kNotTilde = "!~";
-      static constexpr std::string_view kDash = "-";
-      static constexpr std::string_view kValueMinus5 = "-5";
-      static constexpr std::string_view kValue1 = "1";
-      static constexpr std::string_view kValue1_0 = "1.0";
-      static constexpr std::string_view kValue10 = "10";
-      static constexpr std::string_view kEqual = "=";
-      static constexpr std::string_view kEqualTilde = "=~";
-      static constexpr std::string_view kQuestionQuestionSlash = "?\?/";
-      static constexpr std::string_view kHKEYSoftware = "HKEY\\Software";
+      static constexpr std::string_view ksEmpty = "";
+      static constexpr std::string_view ksNotEqual = "!=";
+      static constexpr std::string_view ksNotTilde = "!~";
+      static constexpr std::string_view ksDash = "-";
+      static constexpr std::string_view ksDash_5 = "-5";
+      static constexpr std::string_view k_1 = "1";
+      static constexpr std::string_view ks_1_Dot_0 = "1.0";
+      static constexpr std::string_view k_10 = "10";
+      static constexpr std::string_view ksEqual = "=";
+      static constexpr std::string_view ksEqualTilde = "=~";
+      static constexpr std::string_view ksQuestionQuestionSlash = "?\?/";
+      static constexpr std::string_view ks_HKEY_Backslash_Software = "HKEY\\Software";
       static constexpr std::string_view kNULL = "NULL";
       static constexpr std::string_view kREPLACE = "REPLACE";
-      static constexpr std::string_view kReplace_Replace = "Replace";
-      static constexpr std::string_view kUnderscore = "_";
-      static constexpr std::string_view kAB_a_dash_b = "a-b";
-      static constexpr std::string_view kAB_aB = "aB";
-      static constexpr std::string_view kAB_a_underscore_b = "a_b";
-      static constexpr std::string_view kCafU00e9 = "caf\303\251";
-      static constexpr std::string_view kDefault = "default";
-      static constexpr std::string_view kKTable = "kTable";
-      static constexpr std::string_view kOn = "on";
-      static constexpr std::string_view kReplace_replace = "replace";
-      static constexpr std::string_view kXIntY0 = "x\"; int y = 0; //";
+      static constexpr std::string_view kReplace = "Replace";
+      static constexpr std::string_view ksUnderscore = "_";
+      static constexpr std::string_view ks_a_Dash_b = "a-b";
+      static constexpr std::string_view k_aB = "aB";
+      static constexpr std::string_view k_a_b = "a_b";
+      static constexpr std::string_view ks_caf_U00e9 = "caf\303\251";
+      static constexpr std::string_view k_default = "default";
+      static constexpr std::string_view k_kTable = "kTable";
+      static constexpr std::string_view k_on = "on";
+      static constexpr std::string_view k_replace = "replace";
+      static constexpr std::string_view ks_x_DoublequoteSemicolonSpace_int_Space_y_SpaceEqualSpace_0_SemicolonSpaceSlashSlash =
+          "x\"; int y = 0; //";
     };
 
     struct ModesValues {
@@ -341,8 +342,8 @@ struct ScalePaths {
 
   // The fields that field selectors support, besides metadata.name and metadata.namespace.
   struct SelectableFields {
-    static constexpr std::string_view kSpecColor_spec_dot_Color = "spec.Color";
-    static constexpr std::string_view kSpecColor_spec_dot_color = "spec.color";
+    static constexpr std::string_view ks_spec_Dot_Color = "spec.Color";
+    static constexpr std::string_view ks_spec_Dot_color = "spec.color";
     static constexpr std::string_view kSpecFooBar = "spec.foo_bar";
   };
 

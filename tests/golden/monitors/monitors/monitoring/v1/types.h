@@ -68,26 +68,32 @@ struct PodMonitor {
     // PodMetricsEndpoint defines an endpoint serving Prometheus metrics to be scraped by
     // Prometheus.
     struct PodMetricsEndpoint {
+      // `key`: The key of the secret to select from.  Must be a valid secret key.
+      // `optional`: Specify whether the Secret or its key must be defined
       using BearerTokenSecret = ProxyConnectHeader_65abae92;
 
       // RelabelConfig allows dynamic rewriting of the label set for targets, alerts,
       // scraped samples and remote write samples.
       //
       // More info: https://prometheus.io/docs/prometheus/latest/configuration/configuration/#relabel_config
-      using MetricRelabeling = Relabeling_1e4dbb69;
+      using MetricRelabeling = Relabeling_e2e927a8;
 
       // SecretKeySelector selects a key of a Secret.
+      // `key`: The key of the secret to select from.  Must be a valid secret key.
+      // `optional`: Specify whether the Secret or its key must be defined
       using ProxyConnectHeader = ProxyConnectHeader_65abae92;
 
       // RelabelConfig allows dynamic rewriting of the label set for targets, alerts,
       // scraped samples and remote write samples.
       //
       // More info: https://prometheus.io/docs/prometheus/latest/configuration/configuration/#relabel_config
-      using Relabeling = Relabeling_1e4dbb69;
+      using Relabeling = Relabeling_e2e927a8;
 
-      using TlsConfig = TlsConfig_dc8bec73;
+      using TlsConfig = TlsConfig_d45f7951;
 
       struct Authorization {
+        // `key`: The key of the secret to select from.  Must be a valid secret key.
+        // `optional`: Specify whether the Secret or its key must be defined
         using Credentials = ProxyConnectHeader_65abae92;
 
         // credentials defines a key of a Secret in the namespace that contains the credentials for authentication.
@@ -105,7 +111,12 @@ struct PodMonitor {
       };
 
       struct BasicAuth {
+        // `key`: The key of the secret to select from.  Must be a valid secret key.
+        // `optional`: Specify whether the Secret or its key must be defined
         using Password = ProxyConnectHeader_65abae92;
+
+        // `key`: The key of the secret to select from.  Must be a valid secret key.
+        // `optional`: Specify whether the Secret or its key must be defined
         using Username = ProxyConnectHeader_65abae92;
 
         // password defines a key of a Secret containing the password for
@@ -122,10 +133,17 @@ struct PodMonitor {
 
       struct Oauth2 {
         using ClientId = Ca_9952f7be;
+
+        // `key`: The key of the secret to select from.  Must be a valid secret key.
+        // `optional`: Specify whether the Secret or its key must be defined
         using ClientSecret = ProxyConnectHeader_65abae92;
+
         // SecretKeySelector selects a key of a Secret.
+        // `key`: The key of the secret to select from.  Must be a valid secret key.
+        // `optional`: Specify whether the Secret or its key must be defined
         using ProxyConnectHeader = ProxyConnectHeader_65abae92;
-        using TlsConfig = TlsConfig_dc8bec73;
+
+        using TlsConfig = TlsConfig_d45f7951;
 
         // clientId defines a key of a Secret or ConfigMap containing the
         // OAuth2 client's ID.
@@ -180,8 +198,8 @@ struct PodMonitor {
       struct SchemeValues {
         static constexpr std::string_view kHTTP = "HTTP";
         static constexpr std::string_view kHTTPS = "HTTPS";
-        static constexpr std::string_view kHttp = "http";
-        static constexpr std::string_view kHttps = "https";
+        static constexpr std::string_view k_http = "http";
+        static constexpr std::string_view k_https = "https";
       };
 
       // authorization configures the Authorization header credentials used by
@@ -379,19 +397,19 @@ struct PodMonitor {
     };
 
     struct FallbackScrapeProtocolValues {
-      static constexpr std::string_view kOpenMetricsText0_0_1 = "OpenMetricsText0.0.1";
-      static constexpr std::string_view kOpenMetricsText1_0_0 = "OpenMetricsText1.0.0";
+      static constexpr std::string_view ks_OpenMetricsText0_Dot_0_Dot_1 = "OpenMetricsText0.0.1";
+      static constexpr std::string_view ks_OpenMetricsText1_Dot_0_Dot_0 = "OpenMetricsText1.0.0";
       static constexpr std::string_view kPrometheusProto = "PrometheusProto";
-      static constexpr std::string_view kPrometheusText0_0_4 = "PrometheusText0.0.4";
-      static constexpr std::string_view kPrometheusText1_0_0 = "PrometheusText1.0.0";
+      static constexpr std::string_view ks_PrometheusText0_Dot_0_Dot_4 = "PrometheusText0.0.4";
+      static constexpr std::string_view ks_PrometheusText1_Dot_0_Dot_0 = "PrometheusText1.0.0";
     };
 
     struct ScrapeProtocolsValues {
-      static constexpr std::string_view kOpenMetricsText0_0_1 = "OpenMetricsText0.0.1";
-      static constexpr std::string_view kOpenMetricsText1_0_0 = "OpenMetricsText1.0.0";
+      static constexpr std::string_view ks_OpenMetricsText0_Dot_0_Dot_1 = "OpenMetricsText0.0.1";
+      static constexpr std::string_view ks_OpenMetricsText1_Dot_0_Dot_0 = "OpenMetricsText1.0.0";
       static constexpr std::string_view kPrometheusProto = "PrometheusProto";
-      static constexpr std::string_view kPrometheusText0_0_4 = "PrometheusText0.0.4";
-      static constexpr std::string_view kPrometheusText1_0_0 = "PrometheusText1.0.0";
+      static constexpr std::string_view ks_PrometheusText0_Dot_0_Dot_4 = "PrometheusText0.0.4";
+      static constexpr std::string_view ks_PrometheusText1_Dot_0_Dot_0 = "PrometheusText1.0.0";
     };
 
     struct SelectorMechanismValues {
@@ -572,14 +590,14 @@ struct PodMonitor {
       };
 
       struct GroupValues {
-        static constexpr std::string_view kMonitoringCoreosCom = "monitoring.coreos.com";
+        static constexpr std::string_view ks_monitoring_Dot_coreos_Dot_com = "monitoring.coreos.com";
       };
 
       struct ResourceValues {
-        static constexpr std::string_view kAlertmanagers = "alertmanagers";
-        static constexpr std::string_view kPrometheusagents = "prometheusagents";
-        static constexpr std::string_view kPrometheuses = "prometheuses";
-        static constexpr std::string_view kThanosrulers = "thanosrulers";
+        static constexpr std::string_view k_alertmanagers = "alertmanagers";
+        static constexpr std::string_view k_prometheusagents = "prometheusagents";
+        static constexpr std::string_view k_prometheuses = "prometheuses";
+        static constexpr std::string_view k_thanosrulers = "thanosrulers";
       };
 
       // name defines the name of the referenced object.

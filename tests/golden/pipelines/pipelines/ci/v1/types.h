@@ -29,17 +29,45 @@ using ::kgen::operator<<;
 // `pipelines` of ci.example.com/v1, namespaced.
 struct Pipeline {
   struct Spec {
-    using Build = Build_3a0def03;
+    using Build = Build_c9bebbb8;
     // The pod that builds.
-    using Check = Build_3a0def03;
+    using Check = Build_c9bebbb8;
+    // `key`: A key.
     using SecretRef = SecretRef_5a795a88;
     using Selector = Selector_0958d741;
+    // `key`: The key.
     using TokenSecretRef = SecretRef_5a795a88;
 
     struct NullSecretRef {
       kgen::String name{};
       // May be null.
       kgen::String key{};
+      kgen::UnknownFields unknown_fields{};
+
+      static const kgen::TypeTable kTable;
+    };
+
+    struct OnFailure {
+      struct ActionValues {
+        static constexpr std::string_view kStop = "Stop";
+        static constexpr std::string_view ks_go_Dash_on = "go-on";
+        static constexpr std::string_view k_stop = "stop";
+      };
+
+      kgen::String action{};  // one of ActionValues
+      kgen::Optional<std::int64_t> seconds{};
+      kgen::UnknownFields unknown_fields{};
+
+      static const kgen::TypeTable kTable;
+    };
+
+    struct OnTimeout {
+      struct ActionValues {
+        static constexpr std::string_view k_stop = "stop";
+      };
+
+      kgen::String action{};  // one of ActionValues
+      kgen::Optional<std::int64_t> seconds{};
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
@@ -56,6 +84,8 @@ struct Pipeline {
     kgen::Optional<Build> build = kgen::kAbsent;  // required
     kgen::List<Check> checks{};
     kgen::Optional<NullSecretRef> nullSecretRef = kgen::kAbsent;
+    kgen::Optional<OnFailure> onFailure = kgen::kAbsent;
+    kgen::Optional<OnTimeout> onTimeout = kgen::kAbsent;
     kgen::Optional<Retry> retry = kgen::kAbsent;
     kgen::Optional<SecretRef> secretRef = kgen::kAbsent;
     kgen::Optional<Selector> selector = kgen::kAbsent;
@@ -67,7 +97,7 @@ struct Pipeline {
   };
 
   struct Status {
-    using Last = Build_3a0def03;
+    using Last = Build_c9bebbb8;
 
     // The pod that builds.
     kgen::Optional<Last> last = kgen::kAbsent;
@@ -106,7 +136,7 @@ struct PipelineList {
 struct Task {
   struct Spec {
     // Checked by the server: `A pod needs a spec.`
-    using Pod = Build_3a0def03;
+    using Pod = Build_c9bebbb8;
 
     kgen::Optional<Pod> pod = kgen::kAbsent;
     kgen::UnknownFields unknown_fields{};

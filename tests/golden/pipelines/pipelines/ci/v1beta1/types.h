@@ -29,7 +29,7 @@ using ::kgen::operator<<;
 // `pipelines` of ci.example.com/v1beta1, namespaced.
 struct Pipeline {
   struct Spec {
-    using Build = Build_3a0def03;
+    using Build = Build_c9bebbb8;
 
     struct Retry {
       kgen::Optional<std::int64_t> limit{};

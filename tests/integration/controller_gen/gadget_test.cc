@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The CRD of api/ beside the one that controller-gen makes of the same API in Go (../controller_gen). What differs is
-// in kDifferences, and in the table of docs/cpp-first.md; nothing else does.
+// The CRD of ../cpp_first/api beside the one that controller-gen makes of the same API in Go (v1, v1beta1, v1alpha1).
+// What differs is in kDifferences, and in the table of docs/cpp-first.md; nothing else does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "kgen/codec/yaml.h"
+#include "tests/integration/controller_gen/crd_leaves.h"
 #include "tests/support/paths.h"
 
 namespace kgen::integration {
@@ -19,26 +19,10 @@ namespace {
 
 using ::testing::StartsWith;
 
-// Where each value is: "spec.versions[v1].schema.openAPIV3Schema.properties.spec.type".
-using Leaves = std::map<std::string, std::string>;
-
-void Flatten(const yaml::Node& node, const std::string& path, Leaves& out) {
-  for (const yaml::Entry& entry : node.entries()) Flatten(entry.value, path + "/" + std::string(entry.key), out);
-  std::size_t index = 0;
-  for (const yaml::Node& element : node.items()) {
-    // Versions by name, since controller-gen has them in another order.
-    const yaml::Node* name = path == "/spec/versions" ? element.Find("name") : nullptr;
-    Flatten(element, path + "/" + (name != nullptr ? std::string(name->text()) : std::to_string(index++)), out);
-  }
-  if (node.entries().empty() && node.items().empty()) out[path] = yaml::ToJson(node);
-}
-
 Leaves Read(const std::string& file) {
-  const auto stream = yaml::Parse(test_support::ReadFile(file));
-  Leaves out;
-  EXPECT_TRUE(stream.has_value() && stream->documents().size() == 1) << file;
-  if (stream && !stream->documents().empty()) Flatten(stream->documents()[0], "", out);
-  return out;
+  const auto crds = ReadCrds(test_support::ReadFile(file));
+  EXPECT_EQ(crds.size(), 1u) << file;
+  return crds.size() == 1 ? crds.begin()->second : Leaves();
 }
 
 struct Difference {

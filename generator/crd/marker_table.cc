@@ -1,0 +1,148 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/crd/marker_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace kgen::generator::crd {
+namespace {
+
+using Arg = MarkerArgument;
+
+constexpr int kSchema = kOnStruct | kOnMember | kOnEnum | kOnAlias;
+constexpr int kList = kOnMember | kOnAlias;
+constexpr int kGroup = kOnStruct | kOnNamespace;
+constexpr int kAnywhere = kSchema | kOnEnumValue | kOnNamespace;
+
+constexpr Arg kResourceArgs[] = {{"group"},
+                                 {"version"},
+                                 {"path"},
+                                 {"singular"},
+                                 {"shortName", Arg::kOptional, Arg::kMany},
+                                 {"categories", Arg::kOptional, Arg::kMany},
+                                 {"scope"}};
+constexpr Arg kScaleArgs[] = {{"specpath", Arg::kRequired}, {"statuspath", Arg::kRequired}, {"selectorpath"}};
+constexpr Arg kColumnArgs[] = {{"name", Arg::kRequired},
+                               {"type", Arg::kRequired},
+                               {"jsonPath", Arg::kRequired},
+                               {"description"},
+                               {"format"},
+                               {"priority"}};
+constexpr Arg kPathArgs[] = {{"jsonPath", Arg::kRequired}};
+constexpr Arg kWarningArgs[] = {{"warning"}};
+constexpr Arg kMetadataArgs[] = {{"annotations", Arg::kOptional, Arg::kMany}, {"labels", Arg::kOptional, Arg::kMany}};
+constexpr Arg kRuleArgs[] = {{"rule", Arg::kRequired}, {"message"}, {"messageExpression"}, {"reason"}, {"fieldPath"},
+                             {"optionalOldSelf"}};
+constexpr Arg kRbacArgs[] = {{"groups", Arg::kOptional, Arg::kMany},
+                             {"resources", Arg::kOptional, Arg::kMany},
+                             {"verbs", Arg::kRequired, Arg::kMany},
+                             {"resourceNames", Arg::kOptional, Arg::kMany},
+                             {"urls", Arg::kOptional, Arg::kMany},
+                             {"namespace"},
+                             {"roleName"}};
+
+// In byte order.
+constexpr MarkerRow kRows[] = {
+    {"atleastoneof", kOnStruct, ValueForm::kList, "+kgen:atLeastOneOf=secret;configMap"},
+    {"atmostoneof", kOnStruct, ValueForm::kList, "+kgen:atMostOneOf=secret;configMap"},
+    {"default", kSchema, ValueForm::kJson, "+kgen:default=1"},
+    {"deprecated", kOnStruct, ValueForm::kArgs, "+kgen:deprecated:warning=\"use v2\"", kWarningArgs},
+    {"embeddedresource", kSchema, ValueForm::kNone, "+kgen:embeddedResource"},
+    {"enum", kSchema, ValueForm::kList, "+kgen:enum=Low;High"},
+    {"exactlyoneof", kOnStruct, ValueForm::kList, "+kgen:exactlyOneOf=secret;configMap"},
+    {"exclusivemaximum", kSchema, ValueForm::kBool, "+kgen:exclusiveMaximum=true"},
+    {"exclusiveminimum", kSchema, ValueForm::kBool, "+kgen:exclusiveMinimum=true"},
+    {"format", kSchema, ValueForm::kText, "+kgen:format=email"},
+    {"groupname", kGroup, ValueForm::kText, "+groupName=shop.example.com"},
+    {"immutable", kOnMember, ValueForm::kNone, "+k8s:immutable"},
+    {"inline", kOnMember, ValueForm::kNone, "+kgen:inline"},
+    {"listmapkey", kList, ValueForm::kText, "+listMapKey=name"},
+    {"listtype", kList, ValueForm::kText, "+listType=map"},
+    {"maptype", kSchema, ValueForm::kText, "+mapType=atomic"},
+    {"maximum", kSchema, ValueForm::kNumber, "+kgen:maximum=10"},
+    {"maxitems", kSchema, ValueForm::kInteger, "+kgen:maxItems=10"},
+    {"maxlength", kSchema, ValueForm::kInteger, "+kgen:maxLength=63"},
+    {"maxproperties", kSchema, ValueForm::kInteger, "+kgen:maxProperties=10"},
+    {"metadata", kOnStruct, ValueForm::kArgs, "+kgen:metadata:labels=\"team=shop\"", kMetadataArgs},
+    {"minimum", kSchema, ValueForm::kNumber, "+kgen:minimum=1"},
+    {"minitems", kSchema, ValueForm::kInteger, "+kgen:minItems=1"},
+    {"minlength", kSchema, ValueForm::kInteger, "+kgen:minLength=1"},
+    {"minproperties", kSchema, ValueForm::kInteger, "+kgen:minProperties=1"},
+    {"multipleof", kSchema, ValueForm::kNumber, "+kgen:multipleOf=5"},
+    {"name", kOnMember | kOnEnumValue, ValueForm::kText, "+kgen:name=fieldName"},
+    {"nullable", kOnMember, ValueForm::kNone, "+nullable"},
+    {"optional", kOnMember, ValueForm::kNone, "+optional"},
+    {"pattern", kSchema, ValueForm::kText, "+kgen:pattern=`^[a-z]+$`"},
+    {"preserveunknownfields", kSchema, ValueForm::kNone, "+kgen:preserveUnknownFields"},
+    {"printcolumn", kOnStruct, ValueForm::kArgs, "+kgen:printcolumn:name=Item,type=string,jsonPath=.spec.item",
+     kColumnArgs},
+    {"rbac", kAnywhere, ValueForm::kArgs, "+kgen:rbac:groups=apps,resources=deployments,verbs=get;list", kRbacArgs},
+    {"required", kOnMember, ValueForm::kNone, "+required"},
+    {"resource", kOnStruct, ValueForm::kArgs, "+kgen:resource:group=shop.example.com,version=v1,shortName=ord",
+     kResourceArgs},
+    {"schema", kList, ValueForm::kJson, "+kgen:schema={type: object, x-kubernetes-preserve-unknown-fields: true}"},
+    {"selectablefield", kOnStruct, ValueForm::kArgs, "+kgen:selectablefield:jsonPath=.spec.item", kPathArgs},
+    {"served", kOnStruct, ValueForm::kBool, "+kgen:served=false"},
+    {"storage", kOnStruct, ValueForm::kNone, "+kgen:storage"},
+    {"subresource:scale", kOnStruct, ValueForm::kArgs,
+     "+kgen:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas", kScaleArgs},
+    {"subresource:status", kOnStruct, ValueForm::kNone, "+kgen:subresource:status"},
+    {"versionname", kGroup, ValueForm::kText, "+versionName=v1"},
+    {"xvalidation", kSchema, ValueForm::kArgs, "+kgen:XValidation:rule=\"self.size() > 0\",message=\"is empty\"",
+     kRuleArgs},
+};
+
+// What only the programs of Go read: it has no meaning for a CRD. Names that begin with one of these and a colon too.
+constexpr std::string_view kOfGo[] = {"featuregate",       "genclient",       "k8s:conversion-gen", "k8s:deepcopy-gen",
+                                      "k8s:defaulter-gen", "k8s:openapi-gen", "object:generate",    "object:root",
+                                      "patchmergekey",     "patchstrategy",   "protobuf",           "union"};
+constexpr MarkerRow kGoRow = {"", kAnywhere, ValueForm::kIgnored, ""};
+
+// Other spellings.
+constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
+    {"deprecatedversion", "deprecated"},
+    {"k8s:enum", "enum"},
+    {"k8s:format", "format"},
+    {"k8s:immutable", "immutable"},
+    {"k8s:listmapkey", "listmapkey"},
+    {"k8s:listtype", "listtype"},
+    {"k8s:maximum", "maximum"},
+    {"k8s:maxitems", "maxitems"},
+    {"k8s:maxlength", "maxlength"},
+    {"k8s:maxproperties", "maxproperties"},
+    {"k8s:minimum", "minimum"},
+    {"k8s:minitems", "minitems"},
+    {"k8s:minlength", "minlength"},
+    {"k8s:minproperties", "minproperties"},
+    {"k8s:optional", "optional"},
+    {"k8s:required", "required"},
+    {"pruning:preserveunknownfields", "preserveunknownfields"},
+    {"storageversion", "storage"},
+    {"structtype", "maptype"},
+    {"unservedversion", "served"},
+    {"xembeddedresource", "embeddedresource"},
+    {"xpreserveunknownfields", "preserveunknownfields"},
+};
+
+}  // namespace
+
+std::span<const MarkerRow> MarkerTable() { return kRows; }
+
+const MarkerRow* FindMarkerRow(std::string_view name) {
+  for (const auto& [other, real] : kSynonyms) {
+    if (other == name) name = real;
+  }
+  for (const MarkerRow& row : kRows) {
+    if (row.name == name) return &row;
+  }
+  return std::find(std::begin(kOfGo), std::end(kOfGo), name) == std::end(kOfGo) ? nullptr : &kGoRow;
+}
+
+bool FitsElements(const MarkerRow& row) {
+  static constexpr std::string_view kOfTheMember[] = {"immutable", "inline", "name", "optional", "required"};
+  if (std::find(std::begin(kOfTheMember), std::end(kOfTheMember), row.name) != std::end(kOfTheMember)) return false;
+  return (row.places & kOnMember) != 0 && row.name != "rbac";
+}
+
+}  // namespace kgen::generator::crd

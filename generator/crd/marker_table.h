@@ -1,0 +1,45 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The markers and their arguments. A test gives each of them two values, and demands that the output tells one from the
+// other: what nothing reads cannot stay in this table.
+#ifndef KGEN_GENERATOR_CRD_MARKER_TABLE_H_
+#define KGEN_GENERATOR_CRD_MARKER_TABLE_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "generator/crd/markers.h"
+
+namespace kgen::generator::crd {
+
+// kIgnored: only Go's programs read it.
+enum class ValueForm : std::uint8_t { kNone, kBool, kInteger, kNumber, kText, kList, kJson, kArgs, kIgnored };
+
+struct MarkerArgument {
+  std::string_view name;
+  enum Need : std::uint8_t { kOptional, kRequired } need = kOptional;
+  enum Shape : std::uint8_t { kOne, kMany } shape = kOne;
+};
+
+// One marker: where it may stand, and its value.
+struct MarkerRow {
+  std::string_view name;  // in lower case, without prefixes
+  int places;             // of MarkerPlace
+  ValueForm form;
+  std::string_view example;
+  std::span<const MarkerArgument> args = {};
+};
+
+// All markers, in byte order of their names.
+std::span<const MarkerRow> MarkerTable();
+
+// The row of a name in lower case, which may be another spelling ("structtype"); null if there is none.
+const MarkerRow* FindMarkerRow(std::string_view name);
+
+// Whether the marker may describe the elements of a list or map: +kgen:items:maxLength=3.
+bool FitsElements(const MarkerRow& row);
+
+}  // namespace kgen::generator::crd
+
+#endif  // KGEN_GENERATOR_CRD_MARKER_TABLE_H_

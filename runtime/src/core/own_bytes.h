@@ -1,0 +1,18 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#ifndef KGEN_SRC_CORE_OWN_BYTES_H_
+#define KGEN_SRC_CORE_OWN_BYTES_H_
+
+#include <cstddef>
+
+#include "kgen/core/ref.h"
+
+namespace kgen::detail {
+
+// The bytes that would be freed with the object: its block, and the blocks below it that nothing else shares. Takes
+// about as long as freeing them, since it does not look below a shared block. Any thread; a snapshot, since other
+// objects may begin or cease to share with this one. 0 for null.
+std::size_t OwnBytes(const AnyRef& object) noexcept;
+
+}  // namespace kgen::detail
+
+#endif  // KGEN_SRC_CORE_OWN_BYTES_H_
