@@ -11,7 +11,7 @@
 
 #include "bench/comparisons.h"
 #include "bench/reference_pods.h"
-#include "cache/store.h"
+#include "cache/store/store.h"
 #include "k8s/core/v1/informers.h"
 #include "k8s/core/v1/types.h"
 #include "kgen/codec/decode.h"

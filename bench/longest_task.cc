@@ -15,9 +15,9 @@
 
 #include "bench/comparisons.h"
 #include "bench/scripted_transport.h"
-#include "cache/informer_options.h"
-#include "cache/list_watch.h"
-#include "cache/store.h"
+#include "cache/reflector/informer_options.h"
+#include "cache/reflector/list_watch.h"
+#include "cache/store/store.h"
 #include "k8s/core/v1/types.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/cache/shared_informer.h"

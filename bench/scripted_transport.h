@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "kgen/client/transport.h"
+#include "kgen/net/transport.h"
 
 namespace kgen::bench {
 

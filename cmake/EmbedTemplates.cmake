@@ -17,7 +17,7 @@ foreach(file IN LISTS files)
   string(APPEND rows "    {\"${name}\", R\"kgen(${text})kgen\"},\n")
 endforeach()
 set(source "// Made from templates/ by cmake/EmbedTemplates.cmake.
-#include \"generator/emit/mustache.h\"
+#include \"generator/emit/render/mustache.h\"
 
 namespace kgen::generator::emit {
 namespace {

@@ -5,8 +5,10 @@
 #   kgen_add_part(DIR)                       add_subdirectory when DIR/CMakeLists.txt exists
 #   kgen_add_layer(NAME [SOURCES f...] [LINKS t...] [PRIVATE_LINKS t...])
 #                                            one layer of the runtime: kgen_NAME, alias kgen::NAME; sources: *.cc here
-#   kgen_add_test(NAME [FOLDER d] [SOURCES f...] [LINKS t...] [DEFINES d...] [SHARDS n] [TIMEOUT s] [NO_CTEST]
-#                 [ONE_THREAD])              one gtest binary; sources: *_test.cc of FOLDER (default: here). ONE_THREAD: its
+#                                            and in its rooms (the folders here without a CMakeLists.txt)
+#   kgen_add_test(NAME [FOLDER d] [ROOMS d...] [SOURCES f...] [LINKS t...] [DEFINES d...] [SHARDS n] [TIMEOUT s] [NO_CTEST]
+#                 [ONE_THREAD])              one gtest binary; sources: *_test.cc of FOLDER (default: here) and of
+#                                            its folders ROOMS. ONE_THREAD: its
 #                                            tests start no thread, so the tree of ThreadSanitizer leaves it out
 #   kgen_install_library(TARGET)             installed and exported with the package
 #   KGEN_HAVE_TOOL                           (variable) whether kgen_add_api can be used in this build
@@ -57,9 +59,21 @@ function(kgen_set_defaults target)
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
 endfunction()
 
+# Sets OUT to the files of FOLDER and of its rooms that match PATTERN. A room is a folder in it without a CMakeLists.txt.
+function(kgen_glob_rooms out folder pattern)
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/${pattern}" "${folder}/*/${pattern}")
+  foreach(file IN LISTS files)
+    get_filename_component(room "${file}" DIRECTORY)
+    if(NOT room STREQUAL folder AND EXISTS "${room}/CMakeLists.txt")
+      list(REMOVE_ITEM files "${file}")
+    endif()
+  endforeach()
+  set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
 function(kgen_add_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;PRIVATE_LINKS")
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
+  kgen_glob_rooms(sources "${CMAKE_CURRENT_SOURCE_DIR}" "*.cc")
   list(APPEND sources ${arg_SOURCES})
   list(REMOVE_DUPLICATES sources)
   set(target kgen_${name})
@@ -94,14 +108,15 @@ function(kgen_install_library target)
 endfunction()
 
 function(kgen_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_CTEST;ONE_THREAD" "FOLDER;SHARDS;TIMEOUT" "SOURCES;LINKS;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_CTEST;ONE_THREAD" "FOLDER;SHARDS;TIMEOUT" "ROOMS;SOURCES;LINKS;DEFINES")
   if(NOT KGEN_BUILD_TESTS OR (arg_ONE_THREAD AND KGEN_SANITIZE STREQUAL "thread"))
     return()
   endif()
   if(NOT arg_FOLDER)
     set(arg_FOLDER "${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS "${arg_FOLDER}/*_test.cc")
+  list(TRANSFORM arg_ROOMS REPLACE "(.+)" "${arg_FOLDER}/\\1/*_test.cc")
+  file(GLOB sources CONFIGURE_DEPENDS "${arg_FOLDER}/*_test.cc" ${arg_ROOMS})
   list(APPEND sources ${arg_SOURCES})
   list(REMOVE_DUPLICATES sources)
   if(NOT sources)

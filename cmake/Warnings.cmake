@@ -10,7 +10,7 @@ function(kgen_set_warnings target)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    target_compile_options(${target} PRIVATE -Wthread-safety)  # the annotations of core/mutex.h
+    target_compile_options(${target} PRIVATE -Wthread-safety)  # the annotations of core/memory/mutex.h
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12's optimizer gives these falsely for code inlined from libstdc++ 12 (std::string, std::variant,

@@ -13,12 +13,12 @@
 #include "generator/commands/load_api.h"
 #include "generator/commands/options.h"
 #include "generator/commands/use_options.h"
-#include "generator/emit/group_names.h"
-#include "generator/emit/plan.h"
-#include "generator/emit/source_diff.h"
-#include "generator/emit/uses.h"
-#include "generator/model/differences.h"
-#include "generator/model/wire_diff.h"
+#include "generator/diff/differences.h"
+#include "generator/diff/source_diff.h"
+#include "generator/diff/wire_diff.h"
+#include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/uses.h"
+#include "generator/emit/spelling/group_names.h"
 
 namespace kgen::generator::commands {
 namespace {

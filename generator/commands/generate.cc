@@ -15,9 +15,9 @@
 #include "generator/commands/options.h"
 #include "generator/commands/use_options.h"
 #include "generator/disk.h"
-#include "generator/emit/emitter.h"
-#include "generator/emit/names.h"
-#include "generator/emit/output.h"
+#include "generator/emit/render/emitter.h"
+#include "generator/emit/render/output.h"
+#include "generator/emit/spelling/names.h"
 #include "generator/parse/source.h"
 
 namespace kgen::generator::commands {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "generator/commands/load_api.h"
-#include "generator/emit/emitter.h"
-#include "generator/emit/names.h"
+#include "generator/emit/render/emitter.h"
+#include "generator/emit/spelling/names.h"
 #include "generator/parse/source.h"
 
 namespace kgen::generator::commands {

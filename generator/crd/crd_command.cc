@@ -19,10 +19,10 @@
 #include "generator/crd/schema.h"
 #include "generator/crd/used_apis.h"
 #include "generator/disk.h"
-#include "generator/emit/emitter.h"
-#include "generator/emit/names.h"
-#include "generator/emit/output.h"
-#include "generator/emit/text.h"
+#include "generator/emit/render/emitter.h"
+#include "generator/emit/render/output.h"
+#include "generator/emit/spelling/names.h"
+#include "generator/emit/spelling/text.h"
 
 namespace kgen::generator::crd {
 namespace {

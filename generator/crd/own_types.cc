@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "generator/emit/text.h"
+#include "generator/emit/spelling/text.h"
 
 namespace kgen::generator::crd {
 namespace {

@@ -9,7 +9,7 @@
 #include "generator/crd/description.h"
 #include "generator/crd/resources.h"
 #include "generator/diagnostic.h"
-#include "generator/emit/plan.h"
+#include "generator/emit/plan/plan.h"
 
 namespace kgen::generator::crd {
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "generator/crd/document_schema.h"
-#include "generator/emit/emitter.h"
-#include "generator/emit/names.h"
-#include "generator/emit/plan.h"
+#include "generator/emit/plan/plan.h"
+#include "generator/emit/render/emitter.h"
+#include "generator/emit/spelling/names.h"
 #include "generator/model/fixups.h"
 #include "generator/model/resolve.h"
 #include "generator/parse/document.h"

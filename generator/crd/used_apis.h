@@ -18,7 +18,7 @@
 #include "generator/crd/leaf_schema.h"
 #include "generator/crd/tree.h"
 #include "generator/diagnostic.h"
-#include "generator/emit/group_names.h"
+#include "generator/emit/spelling/group_names.h"
 
 namespace kgen::generator::crd {
 

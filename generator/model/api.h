@@ -69,7 +69,7 @@ struct NamedType {
   bool runtime = false;
 
   // Another generated API declares this type, under this C++ name ("::k8s::core::v1::PodSpec") and in this header:
-  // nothing is emitted, and `schema` is an object without fields. Both are empty for all others. See emit/uses.h.
+  // nothing is emitted, and `schema` is an object without fields. Both are empty for all others. See emit/plan/uses.h.
   std::string declared = {};
   std::string declared_in = {};
 
@@ -185,7 +185,7 @@ struct Manifest {
 };
 
 struct Api {
-  // By group, version, name; never reordered once resolved. Types that emit/uses.h adds stand at the end.
+  // By group, version, name; never reordered once resolved. Types that emit/plan/uses.h adds stand at the end.
   std::vector<NamedType> types;
   std::vector<Group> groups;
   std::vector<Manifest> manifests;  // by name

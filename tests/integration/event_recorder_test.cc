@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/mutex.h"
+#include "core/memory/mutex.h"
 #include "tests/integration/eventually.h"
 #include "tests/integration/real_api_server.h"
 

@@ -17,7 +17,7 @@
 #include <stop_token>
 #include <string>
 
-#include "client/process.h"
+#include "client/auth/process.h"
 #include "kgen/core/quantity.h"
 #include "tests/integration/eventually.h"
 #include "tests/integration/real_api_server.h"

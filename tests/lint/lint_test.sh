@@ -118,11 +118,11 @@ EOF
 file runtime/src/cache/a.cc '// std::condition_variable would be wrong here
 const char* kText = "sleep_for(1s)"; std::thread::id owner; clock.sleep(x);'
 silent BlockingReadsNeitherCommentsNorText blocking
-file tools/lint/allowed.txt 'blocking runtime/src/core/waiter.cc std::promise not what is used there'
-file runtime/src/core/waiter.cc 'std::condition_variable ready_;'
+file tools/lint/allowed.txt 'blocking runtime/src/core/execution/waiter.cc std::promise not what is used there'
+file runtime/src/core/execution/waiter.cc 'std::condition_variable ready_;'
 fires BlockingAllowsOneWordNotTheFile blocking "condition_variable"
-file tools/lint/allowed.txt 'blocking runtime/src/core/waiter.cc condition_variable the waiter itself'
-file runtime/src/core/waiter.cc 'std::condition_variable ready_;'
+file tools/lint/allowed.txt 'blocking runtime/src/core/execution/waiter.cc condition_variable the waiter itself'
+file runtime/src/core/execution/waiter.cc 'std::condition_variable ready_;'
 silent BlockingKnowsTheAllowedFiles blocking
 
 file runtime/src/cache/a.cc 'auto now = std::chrono::steady_clock::now();'

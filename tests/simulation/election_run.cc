@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/connection_core.h"
+#include "client/request/connection_core.h"
 #include "kgen/core/memory.h"
 #include "kgen/testing/cluster.h"
 #include "tests/simulation/manager.h"

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "cache/informer_options.h"
-#include "cache/list_watch.h"
+#include "cache/reflector/informer_options.h"
+#include "cache/reflector/list_watch.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/cache/snapshot.h"
 #include "kgen/codec/encode.h"

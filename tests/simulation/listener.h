@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "cache/store.h"
+#include "cache/store/store.h"
 #include "kgen/cache/informer_core.h"
 
 namespace kgen::simulation {

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "kgen/client/transport.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
+#include "kgen/net/transport.h"
 
 namespace kgen::simulation {
 

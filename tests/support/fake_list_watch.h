@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/list_watch.h"
+#include "cache/reflector/list_watch.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/object_meta.h"
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "kgen/client/transport.h"
+#include "kgen/net/transport.h"
 
 namespace kgen::testing {
 

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "client/http2_transport.h"
 #include "kgen/client/config.h"
-#include "kgen/client/transport.h"
 #include "kgen/core/executor.h"
+#include "kgen/net/transport.h"
+#include "net/http2_transport.h"
 #include "testing/http2_server.h"
 #include "tests/support/signal.h"
 

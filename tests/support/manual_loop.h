@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/event_loop.h"
+#include "net/event_loop.h"
 #include "tests/support/manual_executor.h"
 
 namespace kgen::testing {

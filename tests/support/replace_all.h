@@ -8,8 +8,8 @@
 #include <limits>
 #include <utility>
 
-#include "cache/store.h"
-#include "cache/store_replacement.h"
+#include "cache/store/store.h"
+#include "cache/store/store_replacement.h"
 
 namespace kgen::cache {
 

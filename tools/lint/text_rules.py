@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-LAYERS = ["core", "codec", "client", "cache", "controller", "testing"]  # each may use those before it
+LAYERS = ["core", "codec", "net", "client", "cache", "controller", "testing"]  # each may use those before it
 COPYRIGHT = "Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CXX = (".h", ".cc")
@@ -170,7 +170,7 @@ def rule_blocking(tree):
         (r"\bstd::(future|shared_future|promise|packaged_task|async|latch|barrier|counting_semaphore|binary_semaphore)\b",
          message),
         (r"#\s*include\s*<(condition_variable|future|latch|barrier|semaphore)>", message),
-        (r"\bstd::\w*mutex\b", "use the Mutex of core/mutex.h, which says what it guards"),
+        (r"\bstd::\w*mutex\b", "use the Mutex of core/memory/mutex.h, which says what it guards"),
         (r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.>])sleep\s*\(", message),
         (r"\bstd::j?thread\b(?!::id|::hardware_concurrency)", "threads belong to the executor and the connection"),
         (r"\bwhile\s*\(\s*!?\s*\w*stop\w*\.stop_requested\(\)\s*\)", "a loop on a stop token; " + message),

@@ -1,17 +1,17 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // ChangeSet: turns drained deltas of single objects into one transaction of the store and the events for the handlers.
-#ifndef KGEN_RUNTIME_CACHE_CHANGE_SET_H_
-#define KGEN_RUNTIME_CACHE_CHANGE_SET_H_
+#ifndef KGEN_SRC_CACHE_CHANGE_SET_H_
+#define KGEN_SRC_CACHE_CHANGE_SET_H_
 
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "cache/delta_fifo.h"
-#include "cache/event_batch.h"
-#include "cache/key_set.h"
-#include "cache/store.h"
+#include "cache/delivery/event_batch.h"
+#include "cache/queue/delta_fifo.h"
+#include "cache/store/key_set.h"
+#include "cache/store/store.h"
 #include "kgen/cache/events.h"
 
 namespace kgen::cache {
@@ -51,4 +51,4 @@ class ChangeSet {
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_RUNTIME_CACHE_CHANGE_SET_H_
+#endif  // KGEN_SRC_CACHE_CHANGE_SET_H_

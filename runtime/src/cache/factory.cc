@@ -5,12 +5,12 @@
 #include <atomic>
 #include <utility>
 
-#include "cache/informer_options.h"
-#include "cache/list_watch.h"
-#include "cache/with_kind.h"
-#include "client/kind_registry.h"
-#include "core/fork.h"
-#include "core/mutex.h"
+#include "cache/reflector/informer_options.h"
+#include "cache/reflector/list_watch.h"
+#include "cache/reflector/with_kind.h"
+#include "client/verbs/kind_registry.h"
+#include "core/memory/fork.h"
+#include "core/memory/mutex.h"
 #include "kgen/cache/dynamic_informer.h"
 #include "kgen/client/connection.h"
 #include "kgen/client/options.h"

@@ -2,8 +2,8 @@
 //
 // Garbage: holds what an informer no longer needs, to free it in steps. Freeing it at once would take too long if it is
 // large.
-#ifndef KGEN_RUNTIME_CACHE_GARBAGE_H_
-#define KGEN_RUNTIME_CACHE_GARBAGE_H_
+#ifndef KGEN_SRC_CACHE_GARBAGE_H_
+#define KGEN_SRC_CACHE_GARBAGE_H_
 
 #include <cstddef>
 #include <deque>
@@ -36,4 +36,4 @@ class Garbage {
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_RUNTIME_CACHE_GARBAGE_H_
+#endif  // KGEN_SRC_CACHE_GARBAGE_H_

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "cache/informer_impl.h"
-#include "cache/version_number.h"
-#include "client/text.h"
-#include "core/fork.h"
-#include "core/notify_observer.h"
+#include "cache/store/version_number.h"
+#include "core/memory/fork.h"
+#include "core/observers/notify_observer.h"
 #include "kgen/core/field_path.h"
+#include "net/text.h"
 
 namespace kgen::cache {
 // Ends the informer on its strand. If the executor discards the task, no strand runs any more, and the destructor ends

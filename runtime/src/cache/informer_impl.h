@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The implementation of an informer: what runs on its strand, and what other threads may access.
-#ifndef KGEN_RUNTIME_CACHE_INFORMER_IMPL_H_
-#define KGEN_RUNTIME_CACHE_INFORMER_IMPL_H_
+#ifndef KGEN_SRC_CACHE_INFORMER_IMPL_H_
+#define KGEN_SRC_CACHE_INFORMER_IMPL_H_
 
 #include <atomic>
 #include <deque>
@@ -13,16 +13,16 @@
 #include <string>
 #include <vector>
 
+#include "cache/delivery/processor.h"
 #include "cache/garbage.h"
-#include "cache/informer_options.h"
 #include "cache/jobs.h"
-#include "cache/key_set.h"
-#include "cache/list_watch.h"
-#include "cache/processor.h"
-#include "cache/reflector.h"
-#include "cache/store.h"
-#include "cache/strand_timer.h"
-#include "core/mutex.h"
+#include "cache/reflector/informer_options.h"
+#include "cache/reflector/list_watch.h"
+#include "cache/reflector/reflector.h"
+#include "cache/reflector/strand_timer.h"
+#include "cache/store/key_set.h"
+#include "cache/store/store.h"
+#include "core/memory/mutex.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/client/connection.h"
 #include "kgen/core/waiter.h"
@@ -174,4 +174,4 @@ class InformerCore::Impl::StatusWatch final : public Watch {
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_RUNTIME_CACHE_INFORMER_IMPL_H_
+#endif  // KGEN_SRC_CACHE_INFORMER_IMPL_H_

@@ -4,8 +4,8 @@
 // objects to a handler that was added late. With a million objects each takes seconds, so a job is done in steps, each
 // a task on the strand, and other tasks run in between. Intermediate results are not visible: a list is built beside
 // the store and published at once, and nothing else is applied before the job has ended.
-#ifndef KGEN_RUNTIME_CACHE_JOBS_H_
-#define KGEN_RUNTIME_CACHE_JOBS_H_
+#ifndef KGEN_SRC_CACHE_JOBS_H_
+#define KGEN_SRC_CACHE_JOBS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "cache/delta_fifo.h"
-#include "cache/event_batch.h"
+#include "cache/delivery/event_batch.h"
+#include "cache/delivery/processor.h"
 #include "cache/garbage.h"
-#include "cache/key_set.h"
-#include "cache/processor.h"
-#include "cache/store_replacement.h"
+#include "cache/queue/delta_fifo.h"
+#include "cache/store/key_set.h"
+#include "cache/store/store_replacement.h"
 
 namespace kgen::cache {
 
@@ -136,4 +136,4 @@ class ReplayJob final : public Job {
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_RUNTIME_CACHE_JOBS_H_
+#endif  // KGEN_SRC_CACHE_JOBS_H_

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "cache/listener.h"
-#include "cache/watch_errors.h"
-#include "core/custom_resource.h"
-#include "core/fork.h"
+#include "cache/delivery/listener.h"
+#include "cache/reflector/watch_errors.h"
+#include "core/memory/fork.h"
+#include "core/observers/custom_resource.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/core/executor.h"
 

@@ -11,8 +11,8 @@
 //
 // Only the envelope of the list is checked. Items are split by their brackets and quotes. Errors inside an item are
 // left to its decoder, so one bad item does not fail the list.
-#ifndef KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
-#define KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
+#ifndef KGEN_SRC_CODEC_LIST_SPLITTER_H_
+#define KGEN_SRC_CODEC_LIST_SPLITTER_H_
 
 #include <cstddef>
 #include <functional>
@@ -66,4 +66,4 @@ Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind, bool
 
 }  // namespace kgen
 
-#endif  // KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
+#endif  // KGEN_SRC_CODEC_LIST_SPLITTER_H_

@@ -29,12 +29,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/mutex.h"
+#include "core/memory/mutex.h"
 #include "kgen/client/selector.h"
-#include "kgen/client/transport.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/shared.h"
+#include "kgen/net/transport.h"
 #include "kgen/testing/cluster.h"
 #include "testing/api_error.h"
 #include "testing/object_store.h"

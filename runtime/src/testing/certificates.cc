@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "client/x509.h"
+#include "net/x509.h"
 
 namespace kgen::testing {
 namespace {

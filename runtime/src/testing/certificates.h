@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "client/x509.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "net/x509.h"
 
 namespace kgen::testing {
 

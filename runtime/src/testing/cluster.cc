@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "client/errors.h"
+#include "client/request/errors.h"
 #include "testing/api_server.h"
 #include "testing/in_process_transport.h"
 #include "testing/loopback_endpoint.h"

@@ -11,11 +11,11 @@
 #include <unordered_set>
 #include <utility>
 
-#include "client/event_loop.h"
-#include "client/http1_session.h"
-#include "client/response_buffer.h"
-#include "client/tls.h"
-#include "client/wire.h"
+#include "net/event_loop.h"
+#include "net/http1_session.h"
+#include "net/response_buffer.h"
+#include "net/tls.h"
+#include "net/wire.h"
 
 namespace kgen::testing {
 namespace {

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // A small HTTP/2 server on loopback that can simulate the faults of a server. It does not depend on Kubernetes. It can
-// speak HTTP/1.1 with clients that do not offer HTTP/2 (client/http1_session.h).
+// speak HTTP/1.1 with clients that do not offer HTTP/2 (net/http1_session.h).
 //
 //   Http2Server --OnRequest(request, writer)--> HttpHandler;   HttpHandler --Head, Write, End--> ResponseWriter
 //
@@ -18,10 +18,10 @@
 #include <string_view>
 #include <vector>
 
-#include "client/response_writer.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "net/response_writer.h"
 #include "testing/certificates.h"
 
 namespace kgen::testing {

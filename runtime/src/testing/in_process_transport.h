@@ -9,11 +9,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/mutex.h"
-#include "kgen/client/transport.h"
+#include "core/memory/mutex.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/shared.h"
+#include "kgen/net/transport.h"
 #include "kgen/testing/simulation.h"
 #include "testing/api_server.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/fork.h"
-#include "core/mutex.h"
+#include "core/memory/fork.h"
+#include "core/memory/mutex.h"
 
 namespace kgen::testing {
 

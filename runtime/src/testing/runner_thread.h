@@ -5,8 +5,8 @@
 #ifndef KGEN_SRC_TESTING_RUNNER_THREAD_H_
 #define KGEN_SRC_TESTING_RUNNER_THREAD_H_
 
-#include "core/sleeper.h"
-#include "core/thread.h"
+#include "core/execution/sleeper.h"
+#include "core/execution/thread.h"
 #include "kgen/core/clock.h"
 
 namespace kgen::testing {

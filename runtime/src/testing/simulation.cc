@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "core/fork.h"
+#include "core/memory/fork.h"
 #include "testing/simulation_state.h"
 
 namespace kgen::testing {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/sleeper.h"
+#include "core/execution/sleeper.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/result.h"

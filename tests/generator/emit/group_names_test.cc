@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "generator/emit/group_names.h"
+#include "generator/emit/spelling/group_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "generator/emit/emitter.h"
-#include "generator/model/differences.h"
-#include "generator/model/wire_diff.h"
+#include "generator/diff/differences.h"
+#include "generator/diff/wire_diff.h"
+#include "generator/emit/render/emitter.h"
 #include "tests/generator/load.h"
 #include "tests/support/paths.h"
 

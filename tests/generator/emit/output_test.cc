@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "generator/emit/output.h"
+#include "generator/emit/render/output.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

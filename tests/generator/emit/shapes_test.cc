@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Which objects of a group become one struct, and what that struct says.
-#include "generator/emit/shapes.h"
+#include "generator/emit/plan/shapes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "generator/emit/emitter.h"
-#include "generator/emit/plan.h"
+#include "generator/emit/plan/plan.h"
+#include "generator/emit/render/emitter.h"
 #include "tests/generator/load.h"
 
 namespace kgen::generator::emit {

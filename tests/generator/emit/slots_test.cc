@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "generator/emit/slots.h"
+#include "generator/emit/spelling/slots.h"
 
 #include <gtest/gtest.h>
 

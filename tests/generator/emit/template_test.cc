@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "generator/emit/mustache.h"
+#include "generator/emit/render/mustache.h"
 #include "tests/support/paths.h"
 
 namespace kgen::generator::emit {

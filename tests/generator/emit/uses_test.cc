@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Which objects of a CRD, and which definitions of a document, become types of another API.
-#include "generator/emit/uses.h"
+#include "generator/emit/plan/uses.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "generator/commands/load_api.h"
-#include "generator/emit/plan.h"
+#include "generator/emit/plan/plan.h"
 #include "generator/model/anchors.h"
 #include "tests/generator/load.h"
 #include "tests/support/paths.h"

@@ -1,12 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "cache/backoff.h"
+#include "cache/reflector/backoff.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "cache/history_check.h"
-#include "cache/watch_errors.h"
+#include "cache/reflector/history_check.h"
+#include "cache/reflector/watch_errors.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::cache {

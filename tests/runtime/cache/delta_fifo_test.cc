@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "cache/delta_fifo.h"
+#include "cache/queue/delta_fifo.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

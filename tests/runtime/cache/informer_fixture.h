@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "cache/informer_options.h"
-#include "cache/store.h"
+#include "cache/reflector/informer_options.h"
+#include "cache/store/store.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/cache/shared_informer.h"
 #include "kgen/client/connection.h"

@@ -3,7 +3,7 @@
 // What other threads can observe during a task of the strand. The simulation runs each task as a whole, so these tests
 // observe from the calls that the strand itself makes: index functions, which run while the next version of the store
 // is built, and the executor.
-#include "cache/listener.h"
+#include "cache/delivery/listener.h"
 #include "kgen/cache/factory.h"
 #include "tests/runtime/cache/informer_fixture.h"
 

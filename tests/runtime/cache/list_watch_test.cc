@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "cache/list_watch.h"
+#include "cache/reflector/list_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

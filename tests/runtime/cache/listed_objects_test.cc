@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "cache/listed_objects.h"
+#include "cache/queue/listed_objects.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "cache/persistent_map.h"
-#include "cache/version.h"
+#include "cache/store/persistent_map.h"
+#include "cache/store/version.h"
 #include "kgen/core/shared.h"
 
 namespace kgen::cache {

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "cache/persistent_map.h"
+#include "cache/store/persistent_map.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Listeners and the processor: invariants L1 to L5 (cache/listener.h), over many schedules.
-#include "cache/processor.h"
+// Listeners and the processor: invariants L1 to L5 (cache/delivery/listener.h), over many schedules.
+#include "cache/delivery/processor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "cache/informer_options.h"
-#include "cache/list_watch.h"
-#include "cache/store.h"
+#include "cache/reflector/informer_options.h"
+#include "cache/reflector/list_watch.h"
+#include "cache/store/store.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"

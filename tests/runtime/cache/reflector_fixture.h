@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/reflector.h"
+#include "cache/reflector/reflector.h"
 #include "kgen/testing/simulation.h"
 #include "tests/runtime/core/sample.h"
 #include "tests/support/fake_list_watch.h"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/store.h"
+#include "cache/store/store.h"
 #include "kgen/core/memory.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/unstructured.h"

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The store's invariants X1 to X4 (cache/store.h).
+// The store's invariants X1 to X4 (cache/store/store.h).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,9 +16,9 @@
 #include <tuple>
 #include <vector>
 
-#include "cache/hazard.h"
-#include "cache/store.h"
-#include "cache/store_state.h"
+#include "cache/store/hazard.h"
+#include "cache/store/store.h"
+#include "cache/store/store_state.h"
 #include "kgen/cache/lister.h"
 #include "kgen/client/selector.h"
 #include "kgen/core/memory.h"

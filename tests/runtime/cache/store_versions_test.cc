@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "cache/store.h"
-#include "cache/store_replacement.h"
-#include "cache/store_state.h"
+#include "cache/store/store.h"
+#include "cache/store/store_replacement.h"
+#include "cache/store/store_state.h"
 #include "kgen/core/memory.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Versions of a persistent map share nodes, and each frees exactly what only it holds, as soon as possible.
-#include "cache/version.h"
+#include "cache/store/version.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/persistent_map.h"
+#include "cache/store/persistent_map.h"
 #include "kgen/core/memory.h"
 #include "tests/runtime/cache/map_history.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/connection_core.h"
+#include "client/request/connection_core.h"
 #include "kgen/client/connection.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/manual_executor.h"

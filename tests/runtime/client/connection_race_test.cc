@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "client/pause.h"
+#include "client/request/pause.h"
 #include "kgen/client/watcher.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/testing/simulation.h"

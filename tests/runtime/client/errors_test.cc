@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "client/errors.h"
+#include "client/request/errors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Credential plugins: scripts that return tokens and certificates, fail, hang, and are run again.
-#include "client/exec_credential.h"
+#include "client/auth/exec_credential.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "client/gate.h"
+#include "client/request/gate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

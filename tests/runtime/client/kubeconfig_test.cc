@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // rest::LoadConfig: files, merging, contexts, errors with their positions, in-cluster, redaction.
-#include "client/kubeconfig.h"
+#include "client/auth/kubeconfig.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "client/url.h"
+#include "net/url.h"
 
 namespace kgen::client {
 namespace {

@@ -3,7 +3,7 @@
 // The requests of the verbs: paths, queries, bodies, and requests that are refused before they are sent.
 #include "kgen/client/raw_resource.h"
 
-#include "client/text.h"
+#include "net/text.h"
 #include "tests/runtime/client/client_fixture.h"
 
 namespace kgen::testing {

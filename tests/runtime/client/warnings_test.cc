@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Warning headers, from the response to the observer.
-#include "client/warnings.h"
+#include "client/request/warnings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

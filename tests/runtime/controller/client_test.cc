@@ -5,7 +5,7 @@
 
 #include <k8s/policy/v1/types.h>
 
-#include "controller/cache_core.h"
+#include "controller/caches/cache_core.h"
 #include "kgen/core/scale.h"
 #include "tests/runtime/controller/caches_fixture.h"
 

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "client/connection_core.h"
-#include "controller/elector_core.h"
+#include "client/request/connection_core.h"
+#include "controller/election/elector_core.h"
 #include "kgen/testing/cluster.h"
 #include "tests/support/machine.h"
 

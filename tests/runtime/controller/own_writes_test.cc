@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // What a client remembers of its writes: how much work that makes for its reads, and how much memory it takes.
-#include "controller/own_writes.h"
+#include "controller/caches/own_writes.h"
 
-#include "controller/cache_core.h"
+#include "controller/caches/cache_core.h"
 #include "tests/runtime/controller/caches_fixture.h"
 
 namespace kgen::controller {

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "core/heap.h"
+#include "core/memory/heap.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "core/throttled_observer.h"
+#include "core/observers/throttled_observer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

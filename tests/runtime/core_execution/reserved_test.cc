@@ -8,8 +8,8 @@
 #include <new>
 #include <utility>
 
-#include "cache/strand_timer.h"
-#include "core/sleeper.h"
+#include "cache/reflector/strand_timer.h"
+#include "core/execution/sleeper.h"
 #include "kgen/core/executor.h"
 
 // ThreadSanitizer has an operator new of its own, in place of this one.

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "core/system_clock.h"
+#include "core/execution/system_clock.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/sleeper.h"
+#include "core/execution/sleeper.h"
 
 namespace kgen {
 namespace {

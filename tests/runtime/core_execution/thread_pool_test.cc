@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "core/thread_pool.h"
+#include "core/execution/thread_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/sleeper.h"
+#include "core/execution/sleeper.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/memory.h"
 #include "kgen/core/observer.h"

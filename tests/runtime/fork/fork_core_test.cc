@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/fork.h"
-#include "core/mutex.h"
+#include "core/memory/fork.h"
+#include "core/memory/mutex.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/map.h"
 #include "kgen/core/stop.h"

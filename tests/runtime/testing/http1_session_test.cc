@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // HTTP/1.1 as a client sees it, byte by byte. Without TLS, which the tests with Python's client cover.
-#include "client/http1_session.h"
+#include "net/http1_session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -16,12 +16,12 @@
 #include <string>
 #include <string_view>
 
-#include "kgen/client/transport.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/observer.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "kgen/net/transport.h"
 
 namespace kgen {
 

@@ -33,10 +33,10 @@
 #include <vector>
 
 #include "kgen/client/connection.h"
-#include "kgen/client/transport.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "kgen/net/transport.h"
 
 namespace kgen {
 

@@ -6,8 +6,8 @@
 // value of a map, and Scalar(). The builder keeps the children of open containers on one stack and moves them into
 // adjacent memory of the arena when the container is closed. A finished tree therefore consists of a few blocks and
 // never changes.
-#ifndef KGEN_CODEC_YAML_TREE_H_
-#define KGEN_CODEC_YAML_TREE_H_
+#ifndef KGEN_SRC_CODEC_YAML_TREE_H_
+#define KGEN_SRC_CODEC_YAML_TREE_H_
 
 #include <cstring>
 #include <expected>
@@ -146,4 +146,4 @@ std::size_t ByteOfMark(std::string_view text, Mark mark);
 
 }  // namespace kgen::yaml
 
-#endif  // KGEN_CODEC_YAML_TREE_H_
+#endif  // KGEN_SRC_CODEC_YAML_TREE_H_

@@ -1,0 +1,550 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/render/view.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "generator/emit/spelling/slots.h"
+#include "generator/emit/spelling/text.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen::generator::emit {
+namespace {
+
+constexpr std::size_t kColumns = 120;
+
+// Returns ACME_SHOP_V1_TYPES_H_ for acme/shop/v1/types.h, without consecutive underscores.
+std::string Guard(std::string_view path) {
+  std::string guard;
+  for (char c : path) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (letter) {
+      guard += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    } else if (!guard.empty() && guard.back() != '_') {
+      guard += '_';
+    }
+  }
+  return guard + "_";
+}
+
+// The values that all files have.
+ViewMap FileView(const std::string& path, const std::string& name_space, const FileHeader& header) {
+  return {{"header", ViewValue(header.lines)},
+          {"guard", Guard(path)},
+          {"namespace", name_space},
+          {"table_version", std::to_string(kTableVersion)}};
+}
+
+// Returns a declaration with its initializer, broken into lines as clang-format does it.
+ViewList Declaration(const PlannedField& field, std::size_t indent) {
+  const std::string note = field.note.empty() ? std::string() : "  // " + field.note;
+  const std::string line = field.type + " " + field.identifier + field.initializer + ";";
+  if (indent + line.size() + note.size() <= kColumns) return {line + note};
+  const bool broken = indent + line.size() > kColumns && field.initializer[0] != '{';
+  ViewList lines;
+  if (!note.empty()) lines.push_back(note.substr(2));
+  lines.push_back(broken ? field.type + " " + field.identifier + " =" : line);
+  if (broken) lines.push_back("    kgen::kAbsent;");
+  return lines;
+}
+
+ViewList Constant(const PlannedEnum& planned, const PlannedEnum::Constant& constant, std::size_t indent) {
+  const std::string start = "static constexpr " + planned.type + " " + constant.identifier + " =";
+  if (indent + start.size() + constant.value.size() + 2 <= kColumns) return {start + " " + constant.value + ";"};
+  return {start, "    " + constant.value + ";"};
+}
+
+// Adds the line, broken at | if it is too long.
+void AddBroken(std::string line, ViewList& lines) {
+  while (line.size() > kColumns) {
+    const std::size_t bar = line.rfind(" | ", kColumns - 2);
+    if (bar == std::string::npos) break;
+    lines.push_back(line.substr(0, bar + 2));
+    line = std::string(8, ' ') + line.substr(bar + 3);
+  }
+  lines.push_back(std::move(line));
+}
+
+// Returns `using NAME = TARGET;`, broken if it is too long.
+ViewList Alias(const std::string& name, const std::string& target, std::size_t indent = 0) {
+  if (indent + 6 + name.size() + 3 + target.size() + 1 <= kColumns) return {"using " + name + " = " + target + ";"};
+  ViewList lines = {"using " + name + " ="};
+  AddBroken("    " + target + ";", lines);
+  return lines;
+}
+
+ViewList ClientAlias(const PlannedResource& resource) {
+  const std::string client =
+      "kgen::ResourceClient<" + resource.type + ", " + resource.list_type + ", " + resource.verbs;
+  if (resource.subresources.empty()) return Alias(resource.client_class, client + ">");
+  ViewList lines = {"using " + resource.client_class + " ="};
+  std::string line = "    " + client;
+  for (const PlannedSubresource& subresource : resource.subresources) {
+    AddBroken(std::move(line) + ",", lines);
+    line = "        kgen::Subresource<" + subresource.name + ", " + subresource.body + ", " + subresource.verbs + ">";
+  }
+  AddBroken(std::move(line) + ">;", lines);
+  return lines;
+}
+
+// Returns whether a blank line separates two members or aliases, so that comments of several lines do not run together.
+bool Spaced(const Comment* before, const Comment& comment) {
+  return before != nullptr && (before->size() > 1 || comment.size() > 1);
+}
+
+ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
+  const std::size_t indent = 2 * depth + 2;
+  ViewList aliases, nested, enums, fields;
+  const Comment* before = nullptr;
+  for (const PlannedAlias& alias : planned.aliases) {
+    aliases.push_back(ViewMap{{"spaced", Spaced(before, alias.comment)},
+                              {"comment", alias.comment},
+                              {"lines", Alias(alias.name, alias.target, indent)}});
+    before = &alias.comment;
+  }
+  for (const PlannedStruct& inner : planned.nested) nested.push_back(StructView(inner, depth + 1));
+  for (const PlannedEnum& inner : planned.enums) {
+    ViewList constants;
+    for (const PlannedEnum::Constant& constant : inner.constants) {
+      constants.push_back(ViewMap{{"lines", Constant(inner, constant, indent + 2)}});
+    }
+    enums.push_back(ViewMap{{"comment", inner.comment}, {"name", inner.name}, {"constants", std::move(constants)}});
+  }
+  before = nullptr;
+  for (const PlannedField& field : planned.fields) {
+    fields.push_back(ViewMap{
+        {"spaced", Spaced(before, field.comment)}, {"comment", field.comment}, {"lines", Declaration(field, indent)}});
+    before = &field.comment;
+  }
+  return ViewMap{{"comment", planned.comment},
+                 {"name", planned.name},
+                 {"has_shared", !aliases.empty()},
+                 {"shared", std::move(aliases)},
+                 {"nested", std::move(nested)},
+                 {"enums", std::move(enums)},
+                 {"fields", std::move(fields)},
+                 {"has_columns", !planned.columns.empty()},
+                 {"item", planned.item.empty() ? ViewValue(false) : ViewValue(planned.item)}};
+}
+
+std::string Flat(std::string path) {
+  for (std::size_t at = path.find("::"); at != std::string::npos; at = path.find("::")) path.replace(at, 2, "_");
+  return path;
+}
+
+// Returns rows of at most 24 numbers.
+ViewList SlotLines(const std::vector<std::uint8_t>& slots) {
+  ViewList lines;
+  std::string line;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    line += std::to_string(slots[i]) + ",";
+    if (i + 1 == slots.size() || i % 24 == 23) {
+      lines.push_back(std::exchange(line, {}));
+    } else {
+      line += ' ';
+    }
+  }
+  return lines;
+}
+
+// A table is a static member, so the compiler looks up names in its initializer in the struct and its enclosing scopes
+// first. Names of the namespace that have another meaning there are fully qualified.
+class TableScope {
+ public:
+  explicit TableScope(std::string name_space) : name_space_(std::move(name_space)) {}
+
+  TableScope Inside(const PlannedStruct& planned) const {
+    TableScope inside = *this;
+    inside.unknown_ = planned.own;
+    for (const PlannedField& field : planned.fields) inside.hidden_.insert(field.identifier);
+    for (const PlannedAlias& alias : planned.aliases) inside.hidden_.insert(alias.name);
+    for (const PlannedStruct& nested : planned.nested) inside.hidden_.insert(nested.name);
+    for (const PlannedEnum& nested : planned.enums) inside.hidden_.insert(nested.name);
+    return inside;
+  }
+  std::string Spell(const std::string& path) const {
+    const bool hidden = unknown_ || hidden_.contains(path.substr(0, path.find("::")));
+    return hidden ? "::" + name_space_ + "::" + path : path;
+  }
+
+ private:
+  std::string name_space_;
+  bool unknown_ = false;  // any name may have another meaning
+  std::set<std::string> hidden_;
+};
+
+// Adds the tables of a struct and of its nested structs, inner ones first.
+void TableViews(const PlannedStruct& planned, const TableScope& around, std::set<std::string>& symbols, ViewList& out) {
+  const TableScope scope = around.Inside(planned);
+  for (const PlannedStruct& inner : planned.nested) TableViews(inner, scope, symbols, out);
+  std::string symbol = "k" + Flat(planned.path);
+  while (!symbols.insert(symbol).second) symbol += "x";
+  std::vector<std::string> wire_names;
+  ViewList rows;
+  for (const PlannedField& field : planned.fields) {
+    wire_names.push_back(field.wire_name);
+    rows.push_back("{" + StringLiteral(field.wire_name) + ", " + std::to_string(field.wire_name.size()) +
+                   ", offsetof(" + planned.path + ", " + field.identifier + "), kgen::ValueKind::" + field.value_kind +
+                   ", " + field.flags + ", 0, " + field.detail + "}");
+  }
+  ViewList columns;
+  for (const PlannedColumn& column : planned.columns) {
+    columns.push_back("{" + column.name + ", " + column.type + ", " + column.format + ", " + column.json_path + ", " +
+                      column.priority + ", " + column.description + "}");
+  }
+  const NameSlots slots = FindNameSlots(wire_names);
+  const bool hashed = !slots.slots.empty();
+  const std::string type = scope.Spell(planned.path);
+  out.push_back(ViewMap{{"symbol", symbol},
+                        {"type", planned.path},
+                        {"type_inside", type},
+                        {"item", planned.item.empty() ? ViewValue(false) : ViewValue(planned.item)},
+                        {"title", planned.table_name},
+                        {"has_fields", !planned.fields.empty()},
+                        {"field_count", std::to_string(planned.fields.size())},
+                        {"field_data", planned.fields.empty() ? "nullptr" : scope.Spell(symbol + "Fields")},
+                        {"rows", std::move(rows)},
+                        {"has_columns", !columns.empty()},
+                        {"columns", std::move(columns)},
+                        {"column_data", scope.Spell(symbol + "Columns")},
+                        {"has_slots", hashed},
+                        {"slot_lines", SlotLines(slots.slots)},
+                        {"slot_data", hashed ? scope.Spell(symbol + "Slots") : "nullptr"},
+                        {"hash_bits", std::to_string(hashed ? slots.bits : 0)},
+                        {"flags", planned.preserve_unknown ? "kgen::kPreservesUnknown" : "0"},
+                        {"hash_seed", std::to_string(hashed ? slots.seed : 0)},
+                        {"metadata", planned.metadata.empty() ? "kgen::TypeTable::kNoMetadata"
+                                                              : "offsetof(" + type + ", " + planned.metadata + ")"},
+                        {"kind", planned.kind_symbol.empty() ? "nullptr" : "&" + scope.Spell(planned.kind_symbol)}});
+}
+
+ViewValue KindView(const PlannedKindInfo& kind) {
+  return ViewMap{{"symbol", kind.symbol},
+                 {"group", kind.group},
+                 {"version", kind.version},
+                 {"kind", kind.kind},
+                 {"list_kind", kind.list_kind},
+                 {"resource", kind.resource},
+                 {"singular", kind.singular},
+                 {"scope", kind.namespaced ? "kNamespaced" : "kCluster"},
+                 {"list", kind.list.empty() ? "nullptr" : "&" + kind.list + "::kTable"}};
+}
+
+// Returns a function that returns one expression, in one line if it fits.
+ViewList Function(const std::string& signature, const std::string& expression, std::size_t indent) {
+  const std::string line = signature + " { return " + expression + "; }";
+  if (indent + line.size() <= kColumns) return {line};
+  return {signature + " {", "  return " + expression + ";", "}"};
+}
+
+ViewList Derived(const std::string& name, const std::string& base) {
+  if (6 + name.size() + 3 + base.size() + 2 <= kColumns) return {"class " + name + " : " + base + " {"};
+  return {"class " + name, "    : " + base + " {"};
+}
+
+ViewValue ClientView(const PlannedVersion& version, const PlannedResource& resource) {
+  const std::string parameter = resource.namespaced ? "std::string_view namespace_" : "";
+  const std::string argument = resource.namespaced ? "namespace_" : "\"\"";
+  return ViewMap{{"deprecation", resource.deprecation},
+                 {"alias_lines", ClientAlias(resource)},
+                 {"declaration", resource.client_class + " " + resource.accessor + "(" + parameter + ") const;"},
+                 {"accessor_lines", Function(resource.client_class + " " + version.client_class +
+                                                 "::" + resource.accessor + "(" + parameter + ") const",
+                                             resource.client_class + "(connection_, " + argument + ")", 0)}};
+}
+
+ViewValue InformerView(const PlannedResource& resource) {
+  const std::string base = resource.namespaced ? "public kgen::Lister<" : "public kgen::ClusterLister<";
+  return ViewMap{{"title", resource.title},
+                 {"deprecation", resource.deprecation},
+                 {"namespaced", resource.namespaced},
+                 {"class_lines", Derived(resource.lister_class, base + resource.type + ">")},
+                 {"method_lines", Function("kgen::NamespaceLister<" + resource.accessor_type + "> " +
+                                               resource.accessor + "(std::string_view namespace_) const",
+                                           "In(namespace_)", 2)},
+                 {"alias_lines", Alias(resource.informer_name,
+                                       "kgen::InformerAccessor<" + resource.type + ", " + resource.lister_class + ">")},
+                 {"accessor_lines", Function(resource.informer_name + " " + resource.accessor + "() const",
+                                             resource.informer_name + "(factory_)", 2)}};
+}
+
+// Adds the names of the enum classes of a version.
+void EnumNameViews(const PlannedVersion& version, ViewList& includes, ViewList& out) {
+  if (!version.enum_names.empty()) includes.push_back("kgen/core/enum_names.h");
+  for (const PlannedEnumNames& names : version.enum_names) {
+    ViewList rows;
+    for (const auto& [constant, text] : names.constants) {
+      rows.push_back("{static_cast<std::int64_t>(" + names.type + "::" + constant + "), " + text + "}");
+    }
+    out.push_back(ViewMap{{"type", names.type}, {"rows", std::move(rows)}});
+  }
+}
+
+// The tables of a part. Adds the headers that they need to `includes`.
+ViewValue SectionView(const TablePart& part, ViewList& includes) {
+  const PlannedVersion* version = part.version;
+  const std::string& name_space = version == nullptr ? part.group->name_space : version->name_space;
+  includes.push_back(version == nullptr ? part.group->folder + "/shapes.h" : version->folder + "/types.h");
+  ViewList tables, infos, clients, enum_names;
+  std::set<std::string> symbols, wanted;
+  for (std::size_t i = part.first; i < part.last; ++i) {
+    TableViews(part.structs()[i], TableScope(name_space), symbols, tables);
+    wanted.insert(part.structs()[i].kind_symbol);
+  }
+  if (version != nullptr) {
+    if (part.first == 0) EnumNameViews(*version, includes, enum_names);
+    if (part.first == 0 && !version->resources.empty()) {
+      includes.push_back(version->folder + "/client.h");
+      for (const PlannedResource& resource : version->resources) clients.push_back(ClientView(*version, resource));
+    }
+    for (const PlannedKindInfo& kind : version->kinds) {
+      if (wanted.contains(kind.symbol)) infos.push_back(KindView(kind));
+    }
+  }
+  return ViewMap{{"section_space", name_space}, {"enum_names", std::move(enum_names)}, {"infos", std::move(infos)},
+                 {"tables", std::move(tables)}, {"has_clients", !clients.empty()},     {"clients", std::move(clients)}};
+}
+
+// The values of a version that several files use.
+ViewMap VersionView(const PlannedVersion& version) {
+  const std::string client = version.group_space + "::" + version.space + "::" + version.client_class;
+  return {{"space", version.space},
+          {"accessor", version.accessor},
+          {"title", version.title},
+          {"informers_class", version.informers_class},
+          {"accessor_lines", Function(client + " " + version.group_accessor + version.accessor + "() const",
+                                      client + "(connection_)", 2)}};
+}
+
+// Sorts the includes as clang-format does.
+ViewList Includes(std::vector<std::string> includes) {
+  std::sort(includes.begin(), includes.end());
+  return ViewList(includes.begin(), includes.end());
+}
+
+bool HasInformers(const PlannedVersion& version) {
+  for (const PlannedResource& resource : version.resources) {
+    if (resource.has_informer) return true;
+  }
+  return false;
+}
+
+// Returns the initializers of the string_views that make up `json`. Each is shorter than the longest literal that
+// compilers must accept. Each states its length, because compilers limit the steps of a constant expression.
+ViewList ManifestLines(std::string_view json) {
+  constexpr std::size_t kMost = 60'000;
+  ViewList lines;
+  for (; !json.empty(); json.remove_prefix(std::min(json.size(), kMost))) {
+    const std::string_view piece = json.substr(0, kMost);
+    bool first = true;
+    for (const std::string& line : StringLiteralLines(piece, kColumns - 5)) {
+      lines.push_back((std::exchange(first, false) ? "{" : " ") + line);
+    }
+    std::get<std::string>(lines.back().value) += ",";
+    lines.push_back(" " + std::to_string(piece.size()) + "},");
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<TablePart> AllTables(const Plan& plan) {
+  std::vector<TablePart> parts;
+  for (std::size_t i = 0; i < plan.versions.size(); ++i) {
+    const PlannedVersion& version = plan.versions[i];
+    const auto group = plan.groups.find(version.group);
+    const bool first = i == 0 || plan.versions[i - 1].group != version.group;
+    if (first && group != plan.groups.end())
+      parts.push_back({&group->second, nullptr, 0, group->second.structs.size()});
+    parts.push_back({nullptr, &version, 0, version.structs.size()});
+  }
+  return parts;
+}
+
+ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header) {
+  ViewMap view = FileView(group.folder + "/shapes.h", group.name_space, header);
+  ViewList structs;
+  for (const PlannedStruct& planned : group.structs) structs.push_back(StructView(planned, 0));
+  view.emplace_back("title", group.title);
+  std::vector<std::string> includes(group.includes.begin(), group.includes.end());
+  includes.insert(includes.end(), {header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
+                                   "kgen/core/type_table.h", "kgen/core/value.h"});
+  view.emplace_back("includes", Includes(std::move(includes)));
+  view.emplace_back("structs", std::move(structs));
+  return view;
+}
+
+ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, TypesHeader which, const FileHeader& header) {
+  const bool embedded = which == TypesHeader::kEmbedded;
+  const PlannedHeader& planned_header = embedded ? version.embedded : version.types;
+  const std::string embedded_path = version.folder + "/embedded_types.h";
+  ViewMap view = FileView(embedded ? embedded_path : version.folder + "/types.h", version.name_space, header);
+  std::vector<std::string> includes(planned_header.includes.begin(), planned_header.includes.end());
+  includes.insert(includes.end(), {header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
+                                   "kgen/core/type_table.h", "kgen/core/value.h"});
+  ViewList structs, aliases;
+  bool columns = false;
+  for (const PlannedStruct& planned : version.structs) {
+    if (planned.embedded != embedded) continue;
+    columns = columns || !planned.columns.empty();
+    if (!planned.own) structs.push_back(StructView(planned, 0));
+  }
+  if (columns) includes.emplace_back("kgen/core/printer_column.h");
+  const auto group = plan.groups.find(version.group);
+  const bool shared = !embedded && version.has_shared;
+  if (!embedded) {
+    for (const PlannedAlias& alias : version.aliases) {
+      aliases.push_back(ViewMap{{"name", alias.name}, {"target", alias.target}});
+    }
+    if (shared) includes.push_back(group->second.folder + "/shapes.h");
+    if (version.has_embedded) includes.push_back(embedded_path);
+  }
+  view.emplace_back("title", version.title);
+  view.emplace_back("embedded", embedded);
+  view.emplace_back("documentation", version.documentation);
+  view.emplace_back("shapes_space", shared ? ViewValue(group->second.name_space) : ViewValue(false));
+  view.emplace_back("has_embedded", !embedded && version.has_embedded);
+  view.emplace_back("includes", Includes(std::move(includes)));
+  view.emplace_back("meta_space", plan.built_in ? ViewValue(plan.name_space + "::meta") : ViewValue(false));
+  view.emplace_back("has_declared", !planned_header.declared.empty());
+  view.emplace_back("declared", ViewList(planned_header.declared.begin(), planned_header.declared.end()));
+  view.emplace_back("structs", std::move(structs));
+  view.emplace_back("has_aliases", !aliases.empty());
+  view.emplace_back("aliases", std::move(aliases));
+  return view;
+}
+
+ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header) {
+  ViewMap view = FileView(version.folder + "/client.h", version.name_space, header);
+  ViewList resources;
+  std::set<std::string> declared;
+  std::vector<std::string> includes = {header.fingerprint, "kgen/client/resource_client.h"};
+  for (const PlannedResource& resource : version.resources) {
+    resources.push_back(ClientView(version, resource));
+    declared.insert(resource.type);
+    if (resource.list_type != "void") declared.insert(resource.list_type);
+  }
+  ViewList foreign;
+  for (const auto& [space, names] : version.foreign) {
+    foreign.push_back(ViewMap{{"space", space}, {"names", ViewList(names.begin(), names.end())}});
+  }
+  view.emplace_back("title", version.title);
+  view.emplace_back("foreign", std::move(foreign));
+  view.emplace_back("declared", ViewList(declared.begin(), declared.end()));
+  view.emplace_back("includes", Includes(std::move(includes)));
+  view.emplace_back("client_class", version.client_class);
+  view.emplace_back("resources", std::move(resources));
+  return view;
+}
+
+ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header) {
+  ViewMap view = FileView(version.folder + "/informers.h", version.name_space, header);
+  ViewList resources;
+  std::set<std::string> declared;
+  for (const PlannedResource& resource : version.resources) {
+    if (!resource.has_informer) continue;
+    resources.push_back(InformerView(resource));
+    declared.insert(resource.type);
+  }
+  view.emplace_back("title", version.title);
+  view.emplace_back("includes", Includes({header.fingerprint, "kgen/cache/factory.h"}));
+  view.emplace_back("declared", ViewList(declared.begin(), declared.end()));
+  view.emplace_back("informers_class", version.informers_class);
+  view.emplace_back("resources", std::move(resources));
+  return view;
+}
+
+ViewMap ViewClientset(const Plan& plan, const FileHeader& header) {
+  ViewMap view = FileView(plan.folder + "/clientset.h", plan.name_space, header);
+  ViewList versions;
+  std::vector<std::string> includes = {header.fingerprint,    "kgen/client/config.h", "kgen/client/crd.h",
+                                       "kgen/client/retry.h", "kgen/core/result.h",   "kgen/core/stop.h"};
+  for (const PlannedVersion& version : plan.versions) {
+    if (version.resources.empty()) continue;
+    versions.push_back(VersionView(version));
+    includes.push_back(version.folder + "/client.h");
+  }
+  view.emplace_back("includes", Includes(std::move(includes)));
+  view.emplace_back("versions", std::move(versions));
+  view.emplace_back("has_manifests", !plan.manifests.empty());
+  return view;
+}
+
+ViewMap ViewFactory(const Plan& plan, const FileHeader& header) {
+  ViewMap view = FileView(plan.folder + "/informers.h", plan.name_space, header);
+  ViewList groups;
+  std::vector<std::string> includes = {header.fingerprint, "kgen/cache/factory.h"};
+  for (std::size_t i = 0; i < plan.versions.size();) {
+    const PlannedVersion& first = plan.versions[i];
+    ViewList versions;
+    for (; i < plan.versions.size() && plan.versions[i].group == first.group; ++i) {
+      if (!HasInformers(plan.versions[i])) continue;
+      versions.push_back(VersionView(plan.versions[i]));
+      includes.push_back(plan.versions[i].folder + "/informers.h");
+    }
+    if (versions.empty()) continue;
+    groups.push_back(ViewMap{{"group_space", first.group_space},
+                             {"group_accessor", first.group_accessor},
+                             {"title", first.group.empty() ? "the core group" : first.group},
+                             {"versions", std::move(versions)}});
+  }
+  view.emplace_back("includes", Includes(std::move(includes)));
+  view.emplace_back("groups", std::move(groups));
+  return view;
+}
+
+ViewMap ViewScheme(const Plan& plan, const FileHeader& header) {
+  ViewMap view = FileView(plan.folder + "/scheme.h", plan.name_space, header);
+  view.emplace_back("includes", Includes({header.fingerprint, "kgen/core/type_table.h"}));
+  return view;
+}
+
+ViewMap ViewFingerprint(const Plan& plan, const FileHeader& header, std::string value) {
+  ViewMap view = FileView(header.fingerprint, plan.name_space, header);
+  view.emplace_back("fingerprint", std::move(value));
+  return view;
+}
+
+ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool with_scheme, const FileHeader& header) {
+  ViewMap view = FileView("", plan.name_space, header);
+  ViewList includes, sections, kinds;
+  for (const TablePart& part : parts) sections.push_back(SectionView(part, includes));
+  if (with_scheme) {
+    std::set<std::string> seen;
+    for (const TablePart& part : parts) {
+      if (part.version != nullptr) seen.insert(part.version->folder);
+    }
+    for (const PlannedVersion& version : plan.versions) {
+      if (version.kind_types.empty()) continue;
+      if (seen.insert(version.folder).second) includes.push_back(version.folder + "/types.h");
+      for (const std::string& type : version.kind_types)
+        kinds.push_back("&::" + version.name_space + "::" + type + "::kTable");
+    }
+  }
+  view.emplace_back("scheme_include", with_scheme ? ViewValue(plan.folder + "/scheme.h") : ViewValue(false));
+  view.emplace_back("includes", std::move(includes));
+  view.emplace_back("sections", std::move(sections));
+  view.emplace_back("with_scheme", with_scheme);
+  view.emplace_back("kind_count", std::to_string(kinds.size()));
+  view.emplace_back("has_kinds", !kinds.empty());
+  view.emplace_back("kinds", std::move(kinds));
+  return view;
+}
+
+ViewMap ViewManifests(const Plan& plan, const FileHeader& header) {
+  ViewMap view = FileView("", plan.name_space, header);
+  ViewList manifests;
+  for (const PlannedManifest& manifest : plan.manifests) {
+    manifests.push_back(ViewMap{{"title", manifest.name},
+                                {"symbol", "kManifest" + std::to_string(manifests.size())},
+                                {"literal_lines", ManifestLines(manifest.json)}});
+  }
+  view.emplace_back("clientset_include", plan.folder + "/clientset.h");
+  view.emplace_back("has_manifests", !manifests.empty());
+  view.emplace_back("manifests", std::move(manifests));
+  return view;
+}
+
+}  // namespace kgen::generator::emit

@@ -1,0 +1,290 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "cache/delivery/listener.h"
+
+#include <chrono>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "cache/deliberate_bugs.h"
+#include "core/memory/fork.h"
+#include "core/observers/notify_observer.h"
+
+namespace kgen::cache {
+namespace {
+
+constexpr Nanos kSlowCall = std::chrono::milliseconds(100);
+
+thread_local Listener* running_here = nullptr;  // the listener whose handler this thread is running
+
+}  // namespace
+
+// One NotifySynced(). Listed in on_synced_ until it is called or its last handle is dropped.
+class Listener::OnSynced final : public SyncedWatch {
+ public:
+  OnSynced(Shared<Listener> listener, Task callback) : listener_(std::move(listener)), callback_(std::move(callback)) {}
+  ~OnSynced() override {
+    const MutexLock lock(listener_->mutex_);
+    std::erase(listener_->on_synced_, this);
+  }
+  // Does not use the listener's strand: there the call would wait for the running call of the handler, and that may
+  // itself be waiting for this notification. Needs no memory, because destructors lead here.
+  void Post() noexcept {
+    post_->Post([self = Shared<OnSynced>(this)] { self->callback_(); });
+  }
+
+ private:
+  const Shared<Listener> listener_;
+  const Shared<ReservedPost> post_ = listener_->executor_->ReservePost(listener_->notices_);
+  Task callback_;
+};
+
+Listener::Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
+                   Shared<Observer> observer, Shared<const StartMark> started)
+    : options_(std::move(options)),
+      informer_(std::move(informer)),
+      name_(options_.name.empty() ? informer_ : options_.name),
+      executor_(std::move(executor)),
+      observer_(std::move(observer)),
+      strand_(executor_->MakeStrand("handler of " + name_)),
+      notices_(executor_->MakeStrand("sync of the handler of " + name_)),
+      started_(std::move(started)),
+      handler_(std::move(handler)) {}
+
+void Listener::Deliver(std::vector<AnyEvent> events) {
+  std::optional<Observer::BacklogHigh> high;
+  {
+    const MutexLock lock(mutex_);
+    if (closed_ || events.empty()) return;
+    const std::size_t merged = queue_->merged();
+    for (AnyEvent& event : events) {
+      initial_pending_ += queue_->Push(std::move(event));
+    }
+    high = NewlyHighBacklog(queue_->merged() > merged);
+    if (!queue_->empty()) Schedule();
+  }
+  SettleSync();  // an initial event may have been cancelled
+  if (high) NotifyObserver(observer_, [&](Observer& o) { o.OnBacklogHigh(*high); });
+}
+
+void Listener::InitialQueued() {
+  {
+    const MutexLock lock(mutex_);
+    initial_queued_ = true;
+  }
+  SettleSync();
+}
+
+void Listener::Remove() {
+  AnyHandler dropped;
+  std::unique_ptr<EventQueue> discarded;
+  {
+    const MutexLock lock(mutex_);
+    if (Injected(Bug::kReplayAfterRemoval) && initial_pending_ > 0) return;
+    closed_ = removed_ = true;
+    discarded = std::move(queue_);
+    if (!running_) dropped = std::exchange(handler_, nullptr);
+  }
+  FireSyncedCallbacks();
+  (void)Join({});
+}
+
+void Listener::StopDelivery() {
+  {
+    const MutexLock lock(mutex_);
+    closed_ = true;
+    // Drain() discards the waiting events. Doing it here, on the informer's strand, might take too long.
+    if (queue_ && !queue_->empty()) Schedule();
+  }
+  FireSyncedCallbacks();
+}
+
+// Waits until no call is running. Not on the thread of that call, and not where the call itself waits, directly or
+// through others, for the handler that this thread runs: two handlers that remove each other would wait forever.
+Result<void> Listener::Join(std::stop_token stop) {
+  Listener* const caller = running_here;
+  if (caller == this) return {};
+  Shared<Waiter> waiter;
+  {
+    const MutexLock graph(graph_mutex_);
+    for (Listener* other = this; other != nullptr; other = other->waits_for_) {
+      if (other == caller) return {};
+    }
+    const MutexLock lock(mutex_);
+    if (!running_) return {};
+    waiter = executor_->MakeWaiter("the running call of the handler of " + name_);
+    waiters_.push_back(waiter);
+    if (caller != nullptr) caller->waits_for_ = this;
+  }
+  Result<void> waited = waiter->Wait(std::move(stop));
+  if (caller != nullptr) {
+    const MutexLock graph(graph_mutex_);
+    caller->waits_for_ = nullptr;
+  }
+  return waited;
+}
+
+void Listener::Reject() {
+  AnyHandler dropped;
+  {
+    const MutexLock lock(mutex_);
+    closed_ = removed_ = rejected_ = true;
+    dropped = std::exchange(handler_, nullptr);
+  }
+  FireSyncedCallbacks();
+}
+
+Result<void> Listener::status() const {
+  const MutexLock lock(mutex_);
+  if (rejected_) return Fail(Code::kStopped, "handler of " + name_ + ": the informer has been stopped");
+  return {};
+}
+
+Shared<Listener::SyncedWatch> Listener::NotifySynced(Task callback) {
+  auto watch = MakeShared<OnSynced>(Shared<Listener>(this), std::move(callback));
+  {
+    const MutexLock lock(mutex_);
+    if (!synced_ && !closed_) {
+      on_synced_.push_back(watch.get());
+      return watch;
+    }
+  }
+  watch->Post();
+  return watch;
+}
+
+bool Listener::HasSynced() const noexcept {
+  const MutexLock lock(mutex_);
+  return synced_;
+}
+
+std::size_t Listener::Backlog() const noexcept {
+  const MutexLock lock(mutex_);
+  return closed_ ? 0 : queue_->size();
+}
+
+bool Listener::removed() const noexcept {
+  const MutexLock lock(mutex_);
+  return removed_;
+}
+
+bool Listener::closed() const noexcept {
+  const MutexLock lock(mutex_);
+  return closed_;
+}
+
+bool Listener::gone() const noexcept {
+  const MutexLock lock(mutex_);
+  return removed_ && !running_;
+}
+
+// The task keeps the listener alive.
+void Listener::Schedule() {
+  if (scheduled_) return;
+  executor_->BlockingOn(strand_, [self = Shared<Listener>(this)] { self->Drain(); });
+  scheduled_ = true;  // not if that threw
+}
+
+// Calls the handler for the waiting events, one at a time. Handlers are called nowhere else.
+void Listener::Drain() {
+  running_here = this;
+  for (;;) {
+    std::optional<AnyEvent> event;
+    {
+      const MutexLock lock(mutex_);
+      if (!closed_) event = queue_->Pop();
+      if (!event) {
+        scheduled_ = false;
+        break;
+      }
+      if (queue_->size() <= options_.backlog_warning.value_or(0) / 2) backlog_reported_ = false;
+      if (queue_->well_below_limit()) merging_reported_ = false;
+      running_ = true;
+    }
+    Call(*event);
+    if (detail::ForkedChild()) return;  // forked by the handler
+    if (!FinishCall(event->initial)) break;
+  }
+  running_here = nullptr;
+  std::unique_ptr<EventQueue> discarded;
+  const MutexLock lock(mutex_);
+  if (closed_) discarded = std::move(queue_);
+}
+
+void Listener::Call(const AnyEvent& event) {
+  const TimePoint start = executor_->clock()->Now();
+  try {
+    handler_(event);
+  } catch (const std::exception& e) {
+    NotifyObserver(observer_, [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, e.what()}); });
+  } catch (...) {
+    NotifyObserver(observer_, [&](Observer& o) {
+      o.OnHandlerFailed({informer_, &event.key, "an exception that is not a std::exception"});
+    });
+  }
+  const Nanos took = executor_->clock()->Now() - start;
+  if (took > kSlowCall)
+    NotifyObserver(observer_, [&](Observer& o) { o.OnHandlerSlow({informer_, &event.key, took, Backlog()}); });
+}
+
+// Returns false if the handler was removed or the informer stopped in the meantime. The functions of a removed handler
+// are destroyed here, after their last call and before any waiter is notified.
+bool Listener::FinishCall(bool initial) {
+  std::vector<Shared<Waiter>> waiters;
+  bool open = true;
+  for (AnyHandler dropped;; dropped = nullptr) {
+    const MutexLock lock(mutex_);
+    if (removed_ && handler_) {
+      dropped = std::exchange(handler_, nullptr);
+      continue;
+    }
+    running_ = false;
+    if (initial) --initial_pending_;
+    waiters.swap(waiters_);
+    if (closed_) {
+      open = false;
+      scheduled_ = false;
+    }
+    break;
+  }
+  for (const Shared<Waiter>& waiter : waiters) waiter->Notify();
+  SettleSync();
+  return open;
+}
+
+void Listener::SettleSync() {
+  {
+    const MutexLock lock(mutex_);
+    if (synced_ || closed_ || !initial_queued_ || initial_pending_ > 0) return;
+    synced_ = true;
+  }
+  FireSyncedCallbacks();
+}
+
+void Listener::FireSyncedCallbacks() noexcept {
+  for (bool more = true; more;) {
+    Shared<OnSynced> watch;
+    {
+      const MutexLock lock(mutex_);
+      if (on_synced_.empty()) return;
+      watch = Shared<OnSynced>::TryAdd(on_synced_.front());
+      on_synced_.erase(on_synced_.begin());
+      more = !on_synced_.empty();
+    }
+    if (watch) watch->Post();
+  }
+}
+
+// Returns the backlog if it has just reached the warning level, or if the first event has been merged. Each is reported
+// again only after the backlog has fallen to half of that level.
+std::optional<Observer::BacklogHigh> Listener::NewlyHighBacklog(bool merges) {
+  const std::size_t level = options_.backlog_warning.value_or(std::numeric_limits<std::size_t>::max());
+  const bool high = queue_->size() >= level && !std::exchange(backlog_reported_, true);
+  const bool merging = merges && !std::exchange(merging_reported_, true);
+  if (!high && !merging) return std::nullopt;
+  return Observer::BacklogHigh{
+      .informer = informer_, .backlog = queue_->size(), .handler = name_, .bytes = queue_->bytes(), .merging = merging};
+}
+
+}  // namespace kgen::cache

@@ -1,0 +1,115 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Listener: the queue and the handler of one registration.
+//
+//   Processor --Deliver(events)--> queue --> Drain() on a thread that may block --> the user's functions
+//
+// A slow handler delays only itself. An idle listener occupies no thread.
+#ifndef KGEN_SRC_CACHE_DELIVERY_LISTENER_H_
+#define KGEN_SRC_CACHE_DELIVERY_LISTENER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cache/delivery/event_queue.h"
+#include "core/memory/mutex.h"
+#include "kgen/cache/events.h"
+#include "kgen/cache/registration.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/waiter.h"
+
+namespace kgen::cache {
+
+// Whether an informer has been started. A separate object, because listeners may outlive their informer.
+struct StartMark : SharedObject {
+  std::atomic<bool> set{false};
+};
+
+// Thread safety: all members from any thread.
+// Lifetime: shared by the registration, the informer and the running calls.
+// Invariants (tests/runtime/cache/processor_test.cc):
+//   L1  Calls of the functions never overlap, and come in the order of Deliver().
+//   L2  After Remove() from another thread has returned no call is running or will start.
+//   L3  Remove() from the functions themselves returns at once; they are destroyed after that call.
+//   L4  HasSynced() becomes true only after InitialQueued() and after the calls for all initial events have returned.
+//       It then stays true.
+//   L5  Nothing is dropped while registered, and nothing is called after removal.
+class Listener final : public SharedObject {
+ public:
+  // If `started` is null, the informer counts as started.
+  Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
+           Shared<Observer> observer, Shared<const StartMark> started = {});
+
+  void Deliver(std::vector<AnyEvent> events);
+  void InitialQueued();  // the informer has synced, and every initial event was delivered
+  void Remove();
+  void StopDelivery();  // the informer stopped: discards waiting events and lets the running call finish; does not wait
+  // Blocks until no call is running. As with Remove(), it does not wait on the thread of the running call itself, nor
+  // when two handlers would wait for each other. Errors: kCancelled (`stop`).
+  Result<void> Join(std::stop_token stop);
+  void Reject();                // the informer had already stopped, so nothing is registered
+  Result<void> status() const;  // kStopped after Reject()
+  const std::string& name() const noexcept { return name_; }
+
+  bool HasSynced() const noexcept;
+  // Posts `callback` once, when HasSynced() is true or the listener is closed. If the handle is dropped before,
+  // `callback` is forgotten, so that repeated waits leave nothing behind.
+  class SyncedWatch : public SharedObject {};
+  [[nodiscard]] Shared<SyncedWatch> NotifySynced(Task callback);
+  std::size_t Backlog() const noexcept;
+  const HandlerOptions& options() const noexcept { return options_; }
+  bool started() const noexcept { return !started_ || started_->set.load(); }  // its informer has been
+  bool removed() const noexcept;
+  bool closed() const noexcept;  // removed, or its informer has stopped: no call will start any more
+  bool gone() const noexcept;    // removed, and its last call has ended
+
+ private:
+  class OnSynced;
+
+  void Schedule() KGEN_REQUIRES(mutex_);
+  void Drain();
+  void Call(const AnyEvent& event);
+  bool FinishCall(bool initial);
+  void SettleSync();
+  void FireSyncedCallbacks() noexcept;
+  std::optional<Observer::BacklogHigh> NewlyHighBacklog(bool merges) KGEN_REQUIRES(mutex_);
+
+  const HandlerOptions options_;
+  const std::string informer_;
+  const std::string name_;
+  const Shared<Executor> executor_;
+  const Shared<Observer> observer_;
+  const Shared<Strand> strand_, notices_;
+  const Shared<const StartMark> started_;
+  static inline Mutex graph_mutex_;                              // taken before any mutex_
+  Listener* waits_for_ KGEN_GUARDED_BY(graph_mutex_) = nullptr;  // set while this handler's call removes another
+
+  mutable Mutex mutex_;  // never held while user code runs or a thread waits
+  // Changed under mutex_ and called without it: only Drain() calls it, and only Drain() destroys it while running_.
+  AnyHandler handler_;
+  // Null once it was discarded, which happens only when closed_.
+  std::unique_ptr<EventQueue> queue_ KGEN_GUARDED_BY(mutex_) = std::make_unique<EventQueue>(options_.backlog_bytes);
+  std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);
+  std::vector<OnSynced*> on_synced_ KGEN_GUARDED_BY(mutex_);  // each removes itself
+  int initial_pending_ KGEN_GUARDED_BY(mutex_) = 0;
+  bool scheduled_ KGEN_GUARDED_BY(mutex_) = false;
+  bool running_ KGEN_GUARDED_BY(mutex_) = false;
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
+  bool removed_ KGEN_GUARDED_BY(mutex_) = false;
+  bool rejected_ KGEN_GUARDED_BY(mutex_) = false;
+  bool initial_queued_ KGEN_GUARDED_BY(mutex_) = false;
+  bool synced_ KGEN_GUARDED_BY(mutex_) = false;
+  bool backlog_reported_ KGEN_GUARDED_BY(mutex_) = false;
+  bool merging_reported_ KGEN_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_SRC_CACHE_DELIVERY_LISTENER_H_

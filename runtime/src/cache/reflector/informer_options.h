@@ -1,0 +1,34 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The options of one informer: filled in by the factory, used by the controller loop and the reflector.
+#ifndef KGEN_SRC_CACHE_REFLECTOR_INFORMER_OPTIONS_H_
+#define KGEN_SRC_CACHE_REFLECTOR_INFORMER_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kgen/cache/shared_informer.h"
+#include "kgen/core/clock.h"
+
+namespace kgen::cache {
+
+// All but the last two are those of FactoryOptions.
+struct InformerOptions {
+  Nanos resync = Nanos(0);     // the default of handlers, and how often the reflector checks whether one is due
+  std::int64_t page_size = 0;  // 0: 500 where the server may read from etcd, otherwise no paging
+  bool streaming_list = true;  // false: always list
+  bool drop_managed_fields = false;
+  TransformFunction transform{};
+  Nanos apply_delay = Nanos(0);
+  // The first list has the newest state. By default it may come from the server's cache, and may then be older than
+  // what this process has read or written before.
+  bool first_list_newest = false;
+  // The approximate number of objects that one task on the strand processes. Longer work is split into several tasks,
+  // and other tasks run in between. 256 objects take less than a millisecond on a common CPU. At least 1; the
+  // simulation uses less than the default.
+  std::size_t objects_per_task = 256;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_SRC_CACHE_REFLECTOR_INFORMER_OPTIONS_H_

@@ -1,0 +1,136 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "cache/reflector/object_intake.h"
+
+#include <exception>
+#include <utility>
+
+#include "core/observers/notify_observer.h"
+#include "kgen/codec/encode.h"
+#include "kgen/core/object_meta.h"
+#include "kgen/core/value.h"
+
+namespace kgen::cache {
+namespace {
+
+bool SameIdentity(const meta::v1::ObjectMeta& a, const meta::v1::ObjectMeta& b) {
+  return a.name == b.name && a.namespace_ == b.namespace_ && a.resourceVersion == b.resourceVersion && a.uid == b.uid;
+}
+
+// Returns the transformed object with the identity that it was received with. A transform must not change the key, the
+// version or the UID, since the cache depends on them.
+AnyRef WithIdentity(AnyRef changed, const meta::v1::ObjectMeta& received) {
+  if (SameIdentity(*changed.metadata(), received)) return changed;
+  const TypeTable& table = changed.table();
+  detail::ObjectBlock* block = detail::NewObjectBlock(table);
+  detail::CopyStruct(block->object(), changed.object(), table);
+  auto* meta = reinterpret_cast<meta::v1::ObjectMeta*>(static_cast<char*>(block->object()) + table.metadata_offset);
+  meta->name = received.name;
+  meta->namespace_ = received.namespace_;
+  meta->resourceVersion = received.resourceVersion;
+  meta->uid = received.uid;
+  return AnyRef::Adopt(block);
+}
+
+bool IsForeign(const Identity& identity, const TypeTable& table) {
+  return table.kind != nullptr && !identity.kind.empty() && identity.kind != table.kind->kind;
+}
+
+// A name without its namespace is not a key: it identifies another object, or none. Using it as one would make the real
+// object look missing from a list, and so deleted.
+ObjectKey KeyOf(const Identity& identity, const TypeTable& table) {
+  const bool namespaced = table.kind != nullptr && table.kind->scope == Scope::kNamespaced;
+  if (namespaced && identity.namespace_.empty()) return {};
+  return {identity.namespace_, identity.name};
+}
+
+}  // namespace
+
+ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer,
+                           DecodeOptions decode, TransformFunction transform,
+                           std::function<AnyRef(const ObjectKey&)> stored)
+    : table_(table),
+      informer_(std::move(informer)),
+      observer_(std::move(observer)),
+      decode_(decode),
+      decoder_(table, {true, true}),
+      transform_(std::move(transform)),
+      stored_(std::move(stored)) {
+  decode_.mismatches = &mismatches_;
+}
+
+Received ObjectIntake::Take(std::string_view json) {
+  mismatches_.clear();
+  Result<AnyRef> object = decoder_.Decode(json, decode_, Stored(json));
+  if (!object) return Refuse(json, object.error());
+  const meta::v1::ObjectMeta* meta = object->metadata();
+  if (meta == nullptr || meta->name.empty()) return Refuse(json, Error(Code::kDecode, "the object has no name"));
+
+  Received received{{meta->namespace_, meta->name}, {}, meta->resourceVersion.str()};
+  if (!mismatches_.empty()) ReportMismatches(received.key);
+  Result<AnyRef> transformed = Transform(*std::move(object));
+  if (transformed) {
+    received.object = *std::move(transformed);
+  } else {
+    NotifyObserver(observer_,
+                   [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &transformed.error()}); });
+  }
+  return received;
+}
+
+// Returns the state that this one is about to replace, or a slightly older one, because what waits in the queue is not
+// stored yet.
+AnyRef ObjectIntake::Stored(std::string_view json) const {
+  if (!stored_) return {};
+  ObjectKey key;
+  const bool namespaced = table_.kind != nullptr && table_.kind->scope == Scope::kNamespaced;
+  return PeekKey(json, namespaced, key) ? stored_(key) : AnyRef();
+}
+
+Received ObjectIntake::Refuse(std::string_view json, const Error& error) {
+  const Identity identity = PeekIdentity(json);
+  Received received{KeyOf(identity, table_), {}, identity.resource_version, IsForeign(identity, table_)};
+  NotifyObserver(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &error}); });
+  return received;
+}
+
+void ObjectIntake::Report(std::string_view json, const Error& error) {
+  const Identity identity = PeekIdentity(json);
+  const ObjectKey key{identity.namespace_, identity.name};
+  NotifyObserver(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &key, &error}); });
+}
+
+Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
+  if (!transform_) return object;
+  std::string what;
+  try {
+    Result<AnyRef> changed = transform_(object);
+    if (!changed) return Fail(changed.error().With("transform"));
+    if (!*changed || &changed->table() != &table_)
+      return Fail(Code::kUserCode, "transform: the result is not an object of the same type");
+    return Share(WithIdentity(*std::move(changed), *object.metadata()), object);
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+    what = "an exception that is not a std::exception";
+  }
+  return Fail(Code::kUserCode, "transform: " + what);
+}
+
+AnyRef ObjectIntake::Share(AnyRef changed, const AnyRef& received) {
+  if (changed == received || detail::EqualStruct(changed.object(), received.object(), table_)) return received;
+  DecodeOptions options = decode_;
+  options.mismatches = nullptr;  // they were reported when the object was received
+  Result<AnyRef> shared = decoder_.Decode(Encode(changed), options);
+  // A transform may set values that do not survive decoding. In that case the object is kept as it is, unshared.
+  const bool same = shared && detail::EqualStruct(shared->object(), changed.object(), table_);
+  return same ? *std::move(shared) : changed;
+}
+
+void ObjectIntake::ReportMismatches(const ObjectKey& key) {
+  for (const FieldMismatch& mismatch : mismatches_) {
+    NotifyObserver(observer_,
+                   [&](Observer& o) { o.OnFieldRefused({informer_, &key, mismatch.path, mismatch.message}); });
+  }
+}
+
+}  // namespace kgen::cache

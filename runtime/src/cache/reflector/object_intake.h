@@ -1,0 +1,67 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// ObjectIntake: turns the bytes of one object into an element of the queue. It decodes, transforms and refuses objects.
+#ifndef KGEN_SRC_CACHE_REFLECTOR_OBJECT_INTAKE_H_
+#define KGEN_SRC_CACHE_REFLECTOR_OBJECT_INTAKE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/cache/shared_informer.h"
+#include "kgen/codec/decode.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/observer.h"
+
+namespace kgen::cache {
+
+struct Received {
+  ObjectKey key{};        // empty: name or namespace could not be read
+  AnyRef object{};        // null: refused, and reported
+  std::string version{};  // as the server wrote it, not changed by the transform; "" if it could not be read
+  bool foreign = false;   // refused because it is of another kind
+};
+
+// Thread safety: on the informer's strand.
+class ObjectIntake {
+ public:
+  // `stored` returns the cached object of a key, or null. A new object shares its unchanged parts with the cached one.
+  ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer, DecodeOptions decode,
+               TransformFunction transform, std::function<AnyRef(const ObjectKey&)> stored);
+
+  // Decodes and transforms once. Never fails: errors are reported to the observer.
+  Received Take(std::string_view json);
+  // Reports an event that carries no object of this kind, with its text: for unknown event types and for bookmarks that
+  // cannot be decoded.
+  void Report(std::string_view json, const Error& error);
+  // Forgets strings and subtrees that no object shares any more, in steps; SweepStep() returns true while there may be
+  // more. The decoder also sweeps by itself, a little with each object.
+  void StartSweep() { decoder_.StartSweep(); }
+  bool SweepStep() { return decoder_.SweepStep(); }
+  // Forgets all shared strings and subtrees, in steps. Returns true while there are more.
+  bool FreeStep(std::size_t entries) { return decoder_.FreeStep(entries); }
+
+ private:
+  AnyRef Stored(std::string_view json) const;
+  Received Refuse(std::string_view json, const Error& error);
+  Result<AnyRef> Transform(AnyRef object);
+  // A transform works on a copy that shares nothing. This shares the strings and subtrees of its result again.
+  AnyRef Share(AnyRef changed, const AnyRef& received);
+  void ReportMismatches(const ObjectKey& key);
+
+  const TypeTable& table_;
+  std::string informer_;
+  Shared<Observer> observer_;
+  std::vector<FieldMismatch> mismatches_;
+  DecodeOptions decode_;
+  ObjectDecoder decoder_;
+  TransformFunction transform_;
+  std::function<AnyRef(const ObjectKey&)> stored_;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_SRC_CACHE_REFLECTOR_OBJECT_INTAKE_H_

@@ -1,0 +1,66 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// ConnectionCore: the state that the handles of one Connection share.
+#ifndef KGEN_SRC_CLIENT_REQUEST_CONNECTION_CORE_H_
+#define KGEN_SRC_CLIENT_REQUEST_CONNECTION_CORE_H_
+
+#include <string>
+#include <utility>
+
+#include "client/auth/exec_credential.h"
+#include "client/auth/token_source.h"
+#include "client/request/gate.h"
+#include "client/request/rate_limiter.h"
+#include "client/request/request_counts.h"
+#include "core/observers/throttled_observer.h"
+#include "kgen/client/config.h"
+#include "kgen/client/connection.h"
+
+namespace kgen::client {
+
+// Thread safety: immutable except for limiter, token, exec, gate and requests, which are thread-safe.
+// Ownership: handles and running requests hold references; dropping the last one closes the transport.
+class ConnectionCore : public SharedObject {
+ public:
+  struct Settings {
+    std::string host;         // for messages and observers
+    std::string base_path{};  // the prefix of every path
+    std::string user_agent{};
+    std::string default_namespace = "default";
+    Nanos timeout{};
+    double qps = 0;
+    int burst = 0;
+    std::string token{};
+    std::string token_file{};
+    Shared<ExecCredentials> exec{};  // or null
+  };
+  // Events go to `throttle`, which passes them on to the observer; parts.observer is ignored.
+  ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings);
+  ~ConnectionCore() override;
+
+  static Shared<ConnectionCore> Of(const Connection& connection);
+  static Connection Handle(Connection::Parts parts, Settings settings);
+  static Connection Handle(Connection::Parts parts, Shared<ThrottledObserver> observer, Settings settings);
+  // Opens a connection, or returns that of an equal config.
+  static Result<Connection> Open(const rest::Config& config);
+  static Result<Connection> Over(const rest::Config& config, Shared<Transport> transport);
+
+  const Shared<Transport> transport;
+  const Shared<Executor> executor;
+  const Shared<Clock> clock;
+  const Shared<ThrottledObserver> observer;
+  const std::string host;
+  const std::string base_path;
+  const std::string user_agent;
+  const std::string default_namespace;
+  const Nanos timeout;
+  RateLimiter limiter;
+  TokenSource token;
+  const Shared<ExecCredentials> exec;  // or null
+  const Shared<Gate> gate;             // of the informers
+  const Shared<RequestCounts> requests;
+};
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_REQUEST_CONNECTION_CORE_H_

@@ -1,0 +1,315 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/request/gate.h"
+
+#include <algorithm>
+
+namespace kgen::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Nanos kFirstStep = 200ms;
+constexpr Nanos kLasting = 10s;   // a stream that was open for this long resets the delay
+constexpr Nanos kStarting = 30s;  // how long a server that is back may refuse requests that it will accept later
+constexpr double kTurnsPerSecond = 20;
+constexpr double kTurnsAtOnce = 5;
+constexpr Nanos kProbePatience = 2s;  // after this, a probe without a response no longer holds up others
+
+// The largest delay between two probes.
+constexpr Nanos LargestStep(Nanos outage) noexcept {
+  if (outage < 1min) return 2s;
+  return outage < 10min ? Nanos(5s) : Nanos(30s);
+}
+
+}  // namespace
+
+struct Gate::Entry : SharedObject {
+  Entry(Shared<Gate> g, Shared<Strand> s, Task t, Task c)
+      : gate(std::move(g)), strand(std::move(s)), go(std::move(t)), closed(std::move(c)) {}
+
+  // Takes a task and runs it without holding the lock, because it may hold the last reference to its owner.
+  static void Run(const Shared<Entry>& entry, Task Entry::* which) {
+    Task task;
+    {
+      const MutexLock lock(entry->gate->mutex_);
+      if (entry->left) return;
+      task = std::exchange(entry.get()->*which, nullptr);
+    }
+    if (task) task();
+  }
+
+  const Shared<Gate> gate;
+  const Shared<Strand> strand;
+  // Guarded by the gate's mutex.
+  Task go, closed;
+  bool granted = false;
+  bool left = false;
+  std::optional<TimePoint> opened{};
+};
+
+Gate::Gate(Shared<Executor> executor)
+    : executor_(std::move(executor)),
+      jitter_(SeedFrom(*executor_->clock())),
+      opens_{kTurnsAtOnce, executor_->clock()->Now()},
+      lists_(opens_) {}
+
+Gate::~Gate() = default;
+
+TimePoint Gate::Now() const noexcept { return executor_->clock()->Now(); }
+
+Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go, Task closed) {
+  auto entry = MakeShared<Entry>(Shared<Gate>(this), std::move(strand), std::move(go), std::move(closed));
+  Granted granted;
+  bool at_once = false;
+  Task unused[2];  // destroyed after the lock is released, see Entry::Run()
+  {
+    const MutexLock lock(mutex_);
+    if (purpose == Purpose::kFirst && !error_) {
+      opens_.Refill(Now());
+      opens_.tokens = std::max(opens_.tokens - 1, 0.0);
+      Grant(*entry, Now());
+    } else {
+      QueueOf(purpose)->push_back(entry.get());
+      granted = Pump();
+      std::erase(granted, entry);
+    }
+    at_once = entry->granted;
+    if (at_once) unused[0] = std::exchange(entry->go, nullptr);
+    if (at_once) unused[1] = std::exchange(entry->closed, nullptr);
+  }
+  Post(granted);
+  return Turn(std::move(entry), at_once);
+}
+
+std::optional<Error> Gate::error() const {
+  const MutexLock lock(mutex_);
+  return error_;
+}
+
+Nanos Gate::UntilProbe() const {
+  const MutexLock lock(mutex_);
+  return error_ ? std::max(NextProbe() - Now(), Nanos(0)) : Nanos(0);
+}
+
+bool Gate::reconnected_lately() const {
+  const MutexLock lock(mutex_);
+  return reconnecting_ || (reconnected_ && Now() - *reconnected_ < kStarting);
+}
+
+// ------------------------------------------------------------------------------------------------------- outcomes
+
+void Gate::Answered(Entry& entry, bool success) {
+  Granted granted;
+  {
+    const MutexLock lock(mutex_);
+    error_.reset();
+    probe_ = nullptr;
+    if (std::exchange(reconnecting_, false)) reconnected_ = Now();
+    if (success && !entry.opened) entry.opened = Now();
+    if (success && std::exchange(no_success_, false)) {
+      parked_.insert(parked_.end(), on_success_.begin(), on_success_.end());
+      on_success_.clear();
+    }
+    granted = Pump();
+  }
+  Post(granted);
+}
+
+void Gate::NoConnection(Entry& entry, const Error& error) {
+  Granted granted, closed;
+  {
+    const MutexLock lock(mutex_);
+    const TimePoint now = Now();
+    const bool closes = !error_;
+    error_ = error;
+    reconnecting_ = no_success_ = true;
+    if (closes) {
+      // Streams that are still open on an older connection no longer prove that the connection works.
+      const bool proved = std::any_of(granted_.begin(), granted_.end(), [&](const Entry* each) {
+        return each->opened && now - *each->opened >= kLasting;
+      });
+      if (proved) ResetDelay(now);
+      if (!outage_) outage_ = now;
+      for (const Queue* queue : {&parked_, &relists_}) {
+        for (Entry* each : *queue) closed.push_back(Shared<Entry>(each));
+      }
+    }
+    if (closes || probe_ == &entry) ScheduleProbe(now);
+    if (probe_ == &entry) probe_ = nullptr;
+    granted = Pump();
+  }
+  Post(granted, closed);
+}
+
+void Gate::Lost(Entry& entry) {
+  const MutexLock lock(mutex_);
+  if (entry.left) return;
+  reconnecting_ = no_success_ = true;
+}
+
+void Gate::Leave(Entry& entry) {
+  Granted granted;
+  Task unused[2];  // see Enter()
+  {
+    const MutexLock lock(mutex_);
+    if (std::exchange(entry.left, true)) return;
+    unused[0] = std::exchange(entry.go, nullptr);
+    unused[1] = std::exchange(entry.closed, nullptr);
+    for (Queue* queue : {&parked_, &relists_, &background_, &on_success_}) std::erase(*queue, &entry);
+    std::erase(granted_, &entry);
+    const TimePoint now = Now();
+    if (entry.opened && now - *entry.opened >= kLasting) ResetDelay(now);
+    if (probe_ == &entry) {  // it had no outcome
+      probe_ = nullptr;
+      probe_at_ = now;
+    }
+    granted = Pump();
+  }
+  Post(granted);
+}
+
+// ------------------------------------------------------------------------------------------------------- the queue
+
+Gate::Queue* Gate::QueueOf(Purpose purpose) noexcept {
+  switch (purpose) {
+    case Purpose::kRelist:
+      return &relists_;
+    case Purpose::kBackground:
+      return &background_;
+    case Purpose::kOnSuccess:
+      return &on_success_;
+    default:
+      return &parked_;
+  }
+}
+
+Gate::Queue* Gate::FirstNotEmpty(std::initializer_list<Queue*> queues) const noexcept {
+  const auto found = std::find_if(queues.begin(), queues.end(), [](const Queue* queue) { return !queue->empty(); });
+  return found == queues.end() ? nullptr : *found;
+}
+
+void Gate::Grant(Entry& entry, TimePoint now) {
+  entry.granted = true;
+  granted_.push_back(&entry);
+  if (!error_) return;
+  probe_ = &entry;
+  probe_sent_ = now;
+}
+
+// Grants the turns that are due, and sets the timer for the rest.
+Gate::Granted Gate::Pump() {
+  Granted granted;
+  std::optional<TimePoint> next;
+  if (!error_) {
+    next = PumpOpen({&parked_, &background_}, opens_, granted);
+    if (const auto list = PumpOpen({&relists_}, lists_, granted)) next = std::min(next.value_or(*list), *list);
+  } else if (Queue* const queue = FirstNotEmpty({&parked_, &relists_, &background_})) {
+    const TimePoint now = Now();
+    if (NextProbe() <= now) {
+      granted.push_back(Shared<Entry>(queue->front()));
+      queue->pop_front();
+      Grant(*granted.back(), now);
+    }
+    if (FirstNotEmpty({&parked_, &relists_, &background_}) != nullptr) next = NextProbe();
+  }
+  if (next) {
+    timer_ = executor_->clock()->At(*next, TimerKind::kProgress, [self = Shared<Gate>(this)] { self->OnTimer(); });
+  } else {
+    timer_.Cancel();  // it holds a reference to this gate
+  }
+  return granted;
+}
+
+// While the gate is open. Returns the time of the next turn, if an entry is left.
+std::optional<TimePoint> Gate::PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket, Granted& granted) {
+  const TimePoint now = Now();
+  while (Queue* const queue = FirstNotEmpty(queues)) {
+    const TimePoint next = bucket.Next(now);
+    if (next > now) return next;
+    granted.push_back(Shared<Entry>(queue->front()));
+    queue->pop_front();
+    bucket.tokens -= 1;
+    Grant(*granted.back(), now);
+  }
+  return std::nullopt;
+}
+
+TimePoint Gate::NextProbe() const noexcept {
+  return probe_ == nullptr ? probe_at_ : std::max(probe_at_, probe_sent_ + kProbePatience);
+}
+
+TimePoint Gate::Bucket::Next(TimePoint now) noexcept {
+  Refill(now);
+  if (tokens >= 1) return now;
+  return now + Nanos(1 + static_cast<Nanos::rep>((1 - tokens) / kTurnsPerSecond * 1e9));
+}
+
+void Gate::Bucket::Refill(TimePoint now) noexcept {
+  const double seconds = std::chrono::duration<double>(now - filled).count();
+  tokens = std::min(tokens + seconds * kTurnsPerSecond, kTurnsAtOnce);
+  filled = now;
+}
+
+void Gate::ScheduleProbe(TimePoint now) {
+  const Nanos largest = LargestStep(now - outage_.value_or(now));
+  step_ = step_ == Nanos(0) ? kFirstStep : std::min(step_ * 2, largest);
+  probe_at_ = now + jitter_.Between(Nanos(0), step_);
+}
+
+void Gate::ResetDelay(TimePoint now) noexcept {
+  step_ = Nanos(0);
+  outage_.reset();
+  if (error_) outage_ = now;
+}
+
+void Gate::Post(const Granted& granted, const Granted& closed) {
+  for (const Shared<Entry>& entry : closed) {
+    executor_->Post(entry->strand, [entry] { Entry::Run(entry, &Entry::closed); });
+  }
+  for (const Shared<Entry>& entry : granted) {
+    executor_->Post(entry->strand, [entry] { Entry::Run(entry, &Entry::go); });
+  }
+}
+
+void Gate::OnTimer() {
+  Granted granted;
+  {
+    const MutexLock lock(mutex_);
+    granted = Pump();
+  }
+  Post(granted);
+}
+
+// ----------------------------------------------------------------------------------------------------------- turns
+
+Gate::Turn::Turn(Shared<Entry> entry, bool granted) noexcept : entry_(std::move(entry)), granted_(granted) {}
+Gate::Turn::Turn(Turn&& other) noexcept : entry_(std::move(other.entry_)), granted_(other.granted_) {}
+
+Gate::Turn& Gate::Turn::operator=(Turn&& other) noexcept {
+  if (this != &other) {
+    Leave();
+    entry_ = std::move(other.entry_);
+    granted_ = other.granted_;
+  }
+  return *this;
+}
+
+void Gate::Turn::Opened() {
+  if (entry_) entry_->gate->Answered(*entry_, true);
+}
+void Gate::Turn::Refused() {
+  if (entry_) entry_->gate->Answered(*entry_, false);
+}
+void Gate::Turn::NoConnection(const Error& error) {
+  if (entry_) entry_->gate->NoConnection(*entry_, error);
+  Leave();
+}
+void Gate::Turn::Lost() {
+  if (entry_) entry_->gate->Lost(*entry_);
+  Leave();
+}
+void Gate::Turn::Leave() noexcept {
+  if (const Shared<Entry> entry = std::exchange(entry_, {})) entry->gate->Leave(*entry);
+}
+
+}  // namespace kgen::client

@@ -1,0 +1,296 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/request/operation.h"
+
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "client/request/errors.h"
+#include "client/request/warnings.h"
+#include "core/observers/notify_observer.h"
+#include "net/text.h"
+
+namespace kgen::client {
+namespace {
+
+constexpr std::size_t kLargestRefusal = 1u << 20;
+constexpr Nanos kWorthTelling = std::chrono::milliseconds(50);  // shorter waits for the limiter are not reported
+
+}  // namespace
+
+// Receives the calls of the transport and posts them to the strand.
+class Operation::Sink final : public ResponseSink {
+ public:
+  Sink(Shared<Operation> operation, int attempt) : operation_(std::move(operation)), attempt_(attempt) {}
+
+  void OnHead(HttpHead head) override {
+    if (!std::exchange(counted_, true)) Count(head.status);
+    operation_->PostSelf([attempt = attempt_, head = std::move(head)](Operation& op) mutable {
+      if (op.ended_ || op.attempt_ != attempt || op.cancelled() || op.given_up_) return;
+      op.TellWarnings(head);
+      op.OnHead(std::move(head));
+    });
+  }
+  void OnBytes(std::string bytes) override {
+    operation_->PostSelf([attempt = attempt_, bytes = std::move(bytes)](Operation& op) mutable {
+      op.Deliver(attempt, std::move(bytes));
+    });
+  }
+  void OnEnd(HttpEnd end) override {
+    if (!std::exchange(counted_, true)) Count(0);
+    operation_->PostSelf([attempt = attempt_, end = std::move(end)](Operation& op) mutable {
+      if (op.ended_ || op.attempt_ != attempt) return;
+      op.exchange_ = {};
+      if (const std::optional<Error>& why = op.given_up_) {
+        const std::string progress = end.progress.empty() ? "" : ": " + end.progress;
+        return op.OnFailed(op.Describe(Error(why->code(), why->message() + progress + op.LastAttempt())));
+      }
+      if (!op.cancelled()) op.OnEnd(std::move(end));
+    });
+  }
+
+ private:
+  void Count(int status) const { operation_->core_->requests->Add(operation_->request_.method, status); }
+
+  const Shared<Operation> operation_;
+  const int attempt_;
+  bool counted_ = false;
+};
+
+Operation::Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand)
+    : core_(std::move(core)), request_(std::move(request)), strand_(std::move(strand)) {
+  if (request_.what.empty()) request_.what = request_.method + ' ' + request_.path;
+}
+
+void Operation::Begin() {
+  const TimePoint begun = core_->clock->Now();
+  PostSelf([begun](Operation& op) {
+    if (op.request_.timeout != Nanos::zero()) op.StartTimeLimit(begun, op.request_.timeout);
+    op.Throttle();
+  });
+}
+
+void Operation::Cancel() noexcept {
+  if (cancelled_.exchange(true, std::memory_order_acq_rel)) return;
+  PostSelf([](Operation& op) { op.GiveUp(Error(Code::kCancelled, "cancelled")); });
+}
+
+void Operation::GiveUp(Error error) {
+  if (ended_ || given_up_) return;
+  if (!exchange_) return OnFailed(Describe(Error(error.code(), error.message() + LastAttempt())));
+  given_up_ = std::move(error);
+  exchange_->Cancel();  // OnEnd() follows soon, with a more detailed error
+}
+
+void Operation::Throttle() {
+  if (ended_ || cancelled()) return;
+  // A watch takes no token of the limiter, because it is one request for a long time.
+  const bool exempt = request_.watch || request_.unlimited;
+  const Nanos wait = exempt ? Nanos::zero() : core_->limiter.Take(core_->clock->Now());
+  if (wait <= Nanos::zero()) return Authorize();
+  if (wait >= kWorthTelling) {
+    NotifyObserver(core_->observer, [&](Observer& o) { o.OnLimiterWaited({.what = request_.what, .waited = wait}); });
+  }
+  pause_ = core_->clock->After(wait, TimerKind::kProgress, [self = Shared<Operation>(this)] {
+    self->PostSelf([](Operation& op) { op.Authorize(); });
+  });
+}
+
+void Operation::Authorize() {
+  if (ended_ || cancelled()) return;
+  // The time limit of the config starts after the first wait for the limiter, so that throttling does not consume it.
+  if (!request_.watch && !deadline_ && core_->timeout > Nanos::zero()) {
+    StartTimeLimit(core_->clock->Now(), core_->timeout);
+  }
+  if (core_->exec) {
+    if (Shared<const Credential> credential = core_->exec->Current()) return OnCredential(std::move(credential));
+    waiting_ = core_->exec->Ask(core_->observer, [self = Shared<Operation>(this)](ExecCredentials::Answer credential) {
+      self->PostSelf([credential = std::move(credential)](Operation& op) { op.OnCredential(credential); });
+    });
+    return;
+  }
+  if (const std::optional<std::string> token = core_->token.Current(core_->clock->Now())) return Attempt(*token);
+  core_->executor->BlockingShort("read token file", [self = Shared<Operation>(this)] {
+    try {
+      self->OnToken(self->core_->token.Read(self->core_->clock->Now()));
+    } catch (const std::bad_alloc&) {
+      self->OnToken(Fail(OutOfMemory()));
+    }
+  });
+}
+
+// Called on any thread.
+void Operation::OnToken(Result<std::string> token) {
+  PostSelf([token = std::move(token)](Operation& op) {
+    if (op.ended_ || op.cancelled() || op.given_up_) return;
+    if (!token) return op.OnFailed(op.Describe(token.error()));
+    op.Attempt(*token);
+  });
+}
+
+void Operation::OnCredential(ExecCredentials::Answer credential) {
+  if (ended_ || cancelled()) return;
+  waiting_ = {};
+  if (!credential) return OnFailed(Describe(credential.error()));
+  credential_ = *std::move(credential);
+  Attempt(credential_->token);
+}
+
+bool Operation::AgainWithNewCredential(const HttpHead& head, const Error& why) {
+  if (head.status != 401 || !credential_ || std::exchange(refreshed_, true)) return false;
+  return core_->exec->Reject(*credential_) && Again(Nanos::zero(), why);
+}
+
+void Operation::StartTimeLimit(TimePoint from, Nanos limit) {
+  deadline_ = Later(from, limit);
+  if (limit < Nanos::zero()) return OnTimeLimit();
+  time_limit_ = core_->clock->At(*deadline_, TimerKind::kProgress, [self = Shared<Operation>(this)] {
+    self->PostSelf([](Operation& op) { op.OnTimeLimit(); });
+  });
+}
+
+void Operation::OnTimeLimit() {
+  if (ended_ || cancelled() || !deadline_) return;
+  const Nanos limit = TimeLimit();
+  const std::string message =
+      limit < Nanos::zero() ? "the deadline had passed before the call" : "no answer within " + DurationText(limit);
+  GiveUp(Error(Code::kTimeout, message));
+}
+
+void Operation::TellWarnings(const HttpHead& head) const {
+  for (const HttpHeader& header : head.headers) {
+    if (header.name != "warning") continue;
+    for (std::string& text : ParseWarnings(header.value)) {
+      Hide(token_, text);
+      NotifyObserver(core_->observer, [&](Observer& o) { o.OnServerWarned({.what = request_.what, .message = text}); });
+    }
+  }
+}
+
+Nanos Operation::TimeLimit() const noexcept {
+  if (request_.timeout != Nanos::zero()) return request_.timeout;
+  return request_.watch ? Nanos::zero() : core_->timeout;
+}
+
+std::string Operation::LastAttempt() const {
+  std::string text;
+  if (waiting_) text = "; " + std::string(core_->exec->name()) + " has not answered";
+  if (last_failure_) text += "; the attempt before failed: " + last_failure_->message();
+  return text;
+}
+
+Error Operation::FailureOfException() const {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(request_.what);
+  } catch (const std::length_error&) {
+    return OutOfMemory(request_.what);
+  } catch (const std::exception& thrown) {
+    return Describe(Error(Code::kUserCode, std::string("an exception was thrown: ") + thrown.what()));
+  } catch (...) {
+    return Describe(Error(Code::kUserCode, "an exception that is not a std::exception was thrown"));
+  }
+}
+
+HttpRequest Operation::Compose(const std::string& token) const {
+  HttpRequest http;
+  http.method = request_.method;
+  http.path = core_->base_path + request_.path;
+  std::string query = request_.query;
+  if (const Nanos limit = TimeLimit(); !request_.watch && limit > Nanos::zero()) {
+    // The server should not work longer than the client waits.
+    query = WithQueryPair(std::move(query), "timeout", DurationText(limit));
+  }
+  if (!query.empty()) http.path += '?' + query;
+  http.headers.push_back({"accept", request_.accept.empty() ? "application/json" : request_.accept});
+  http.headers.push_back({"user-agent", core_->user_agent});
+  if (!token.empty()) http.headers.push_back({"authorization", "Bearer " + token});
+  if (!request_.content_type.empty()) http.headers.push_back({"content-type", request_.content_type});
+  http.body = request_.body;
+  http.long_lived = request_.watch;
+  http.guard = request_.guard;
+  return http;
+}
+
+void Operation::Attempt(const std::string& token) {
+  ++attempt_;
+  attempt_started_ = core_->clock->Now();
+  refusal_.clear();
+  token_ = token;
+  if (request_.guard) {
+    if (const Result<void> may = request_.guard->MaySend(); !may) return OnFailed(Describe(may.error()));
+  }
+  exchange_ = core_->transport->Start(Compose(token), MakeShared<Sink>(Shared<Operation>(this), attempt_));
+}
+
+void Operation::Deliver(int attempt, std::string bytes) {
+  if (ended_ || attempt_ != attempt || cancelled() || given_up_) return;
+  const std::size_t size = bytes.size();
+  OnBytes(std::move(bytes));
+  if (!keeps_credit_) Consume(size);
+}
+
+void Operation::Consume(std::size_t bytes) noexcept {
+  if (exchange_ && bytes != 0) exchange_->Consumed(bytes);
+}
+
+bool Operation::CollectRefusal(std::string_view bytes) {
+  refusal_.append(bytes.substr(0, kLargestRefusal - refusal_.size()));
+  return refusal_.size() < kLargestRefusal;
+}
+
+Error Operation::RefusalOf(const HttpHead& head) {
+  if (head.status == 401) core_->token.Reject(attempt_started_);
+  Answer answer;
+  answer.method = request_.method;
+  answer.status = head.status;
+  answer.content_type = head.Header("content-type");
+  // Before an excerpt is made, which could cut the token off in the middle.
+  std::string location(head.Header("location"));
+  Hide(token_, location);
+  Hide(token_, refusal_);
+  answer.location = location;
+  answer.retry_after_seconds = ParseRetryAfter(head.Header("retry-after"));
+  answer.body = refusal_;
+  return Describe(WithHint(request_.path, ErrorOf(answer)));
+}
+
+std::optional<Error> Operation::NotAsAsked(const HttpHead& head, std::string_view body) const {
+  Answer answer = {.status = head.status, .content_type = head.Header("content-type"), .body = body};
+  const auto check = [&] {
+    if (request_.text) return NotText(answer);
+    return request_.json ? NotJson(answer) : std::nullopt;
+  };
+  std::optional<Error> wrong = check();
+  if (!wrong) return wrong;
+  std::string shown(body);
+  Hide(token_, shown);
+  answer.body = shown;
+  return check();
+}
+
+bool Operation::Again(Nanos delay, const Error& why) {
+  last_failure_ = why;
+  if (deadline_ && core_->clock->Now() + delay >= *deadline_) return false;
+  if (exchange_) exchange_->Cancel();
+  exchange_ = {};
+  ++attempt_;  // ignores later events of the old attempt
+  pause_ = core_->clock->After(delay, TimerKind::kProgress, [self = Shared<Operation>(this)] {
+    self->PostSelf([](Operation& op) { op.Throttle(); });
+  });
+  return true;
+}
+
+void Operation::End() noexcept {
+  ended_ = true;
+  pause_.Cancel();
+  time_limit_.Cancel();
+  if (exchange_) exchange_->Cancel();
+  exchange_ = {};
+  if (waiting_) core_->exec->Leave(*waiting_);
+  waiting_ = {};
+}
+
+}  // namespace kgen::client

@@ -1,0 +1,132 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Operation: one API request, with its limiter, token, attempts and time limit. Calls and streams differ in what they
+// do with the response.
+//
+//   Begin --> limiter --> token --> transport --> OnHead, OnBytes..., OnEnd --> End, or Again
+//
+// Everything but Begin() and Cancel() runs on the strand, so nothing here is locked. Events of the transport for an
+// earlier attempt, or after End(), are ignored. An exception that leaves a task of the operation (out of memory, or
+// thrown by a sink of the user) ends the operation with an error, so that no caller waits for a response that can no
+// longer come.
+#ifndef KGEN_SRC_CLIENT_REQUEST_OPERATION_H_
+#define KGEN_SRC_CLIENT_REQUEST_OPERATION_H_
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "client/request/connection_core.h"
+#include "client/request/errors.h"
+#include "kgen/client/connection.h"
+#include "kgen/net/transport.h"
+
+namespace kgen::client {
+
+class Operation : public SharedObject {
+ public:
+  void Begin();  // once
+  // Soon ends the operation with kCancelled. Nothing is delivered from now on. Any thread, idempotent.
+  void Cancel() noexcept;
+
+ protected:
+  Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand);
+
+  // The response to the current attempt, on the strand. The credit for the bytes is returned when OnBytes returns,
+  // unless the operation keeps it.
+  virtual void OnHead(HttpHead head) = 0;
+  virtual void OnBytes(std::string bytes) = 0;
+  virtual void OnEnd(HttpEnd end) = 0;
+  // Called on the strand instead of OnEnd if the operation was cancelled or ran out of time, for want of a token, or
+  // after an exception. Must call End().
+  virtual void OnFailed(Error error) = 0;
+
+  // Collects the body of an error response up to a limit. Returns false when the limit is reached.
+  bool CollectRefusal(std::string_view bytes);
+  // Returns the Error for the collected response. After a 401, a token file is read again.
+  Error RefusalOf(const HttpHead& head);
+  // Returns why a 2xx response is not the requested JSON or text, or nothing if it is. `body` may be its beginning.
+  std::optional<Error> NotAsAsked(const HttpHead& head, std::string_view body) const;
+  // Adds the name of the request to an error, and hides the token: "get pods default/web-0: ...". Servers and what is
+  // in between may send it back, as a part of a header that they do not accept, or in a page that shows the request.
+  Error Describe(const Error& error) const { return Without(token_, error).With(request_.what); }
+
+  // Starts another attempt after `delay`, because the last one failed with `why`. Returns false if the time limit would
+  // expire before.
+  bool Again(Nanos delay, const Error& why);
+  // Starts another attempt with a new credential of the plugin, after the refusal `why`. Returns false if that is not
+  // possible. Works once.
+  bool AgainWithNewCredential(const HttpHead& head, const Error& why);
+  // Removes the deadline from the rest of the response, because a watch is open.
+  void StopTimeLimit() noexcept {
+    deadline_.reset();
+    time_limit_.Cancel();
+  }
+  // Ends the operation. No more events follow; a running exchange is cancelled.
+  void End() noexcept;
+  // Returns credit that was kept.
+  void Consume(std::size_t bytes) noexcept;
+
+  bool ended() const noexcept { return ended_; }
+  bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
+  const ApiRequest& request() const noexcept { return request_; }
+  ConnectionCore& core() const noexcept { return *core_; }
+  // Calls task(*this) on the strand; keeps the operation until then.
+  template <typename Task>
+  void PostSelf(Task task) {
+    core_->executor->Post(strand_, [self = Shared<Operation>(this), task = std::move(task)]() mutable {
+      try {
+        task(*self);
+      } catch (...) {
+        if (self->ended_) throw;  // thrown by the final callback: the executor reports it
+        self->OnFailed(self->FailureOfException());
+      }
+    });
+  }
+
+  bool keeps_credit_ = false;
+
+ private:
+  class Sink;
+  void Throttle();
+  void Authorize();
+  void OnToken(Result<std::string> token);
+  void OnCredential(ExecCredentials::Answer credential);
+  void Attempt(const std::string& token);
+  void StartTimeLimit(TimePoint from, Nanos limit);
+  void OnTimeLimit();
+  void TellWarnings(const HttpHead& head) const;
+  Nanos TimeLimit() const noexcept;
+  std::string LastAttempt() const;   // the failure of the last attempt, as the end of a message
+  Error FailureOfException() const;  // in a catch block
+  // Fails with `error`, to which the transport adds how far the current attempt got.
+  void GiveUp(Error error);
+  HttpRequest Compose(const std::string& token) const;
+  void Deliver(int attempt, std::string bytes);
+
+  const Shared<ConnectionCore> core_;
+  ApiRequest request_;
+  const Shared<Strand> strand_;
+  Shared<Exchange> exchange_{};
+  Timer pause_{};  // limiter or retry
+  Timer time_limit_{};
+  std::optional<TimePoint> deadline_{};
+  TimePoint attempt_started_{};
+  int attempt_ = 0;
+  std::optional<Error> last_failure_{};  // of the attempt before this one
+  std::string refusal_{};
+  std::string token_{};                         // of the current attempt, or of the last one
+  std::optional<Error> given_up_{};             // set by GiveUp() until the transport has ended the exchange
+  Shared<ExecCredentials::Waiting> waiting_{};  // for a credential
+  Shared<const Credential> credential_{};       // of the current attempt, if it came from a plugin
+  bool refreshed_ = false;                      // after a 401
+  bool ended_ = false;
+  std::atomic<bool> cancelled_ = false;
+};
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_REQUEST_OPERATION_H_

@@ -1,0 +1,198 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/verbs/watch_decoder.h"
+
+#include <optional>
+#include <utility>
+
+#include "codec/reader.h"
+#include "codec/scan.h"
+
+namespace kgen {
+namespace {
+
+// Nothing here recurses, so depth is not limited. The object's decoder refuses one that is nested too deeply.
+constexpr std::size_t kAnyDepth = std::size_t{1} << 40;
+
+bool IsBlank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+WatchEventType TypeOf(std::string_view word) noexcept {
+  if (word == "ADDED") return WatchEventType::kAdded;
+  if (word == "MODIFIED") return WatchEventType::kModified;
+  if (word == "DELETED") return WatchEventType::kDeleted;
+  if (word == "BOOKMARK") return WatchEventType::kBookmark;
+  return word == "ERROR" ? WatchEventType::kError : WatchEventType::kUnknown;
+}
+
+struct Fault {
+  const char* message;
+  const char* at;
+};
+
+// Splits one complete frame into its members.
+class Frame {
+ public:
+  explicit Frame(std::string_view text) noexcept : begin_(text.data()), p_(begin_ + 1), end_(begin_ + text.size()) {}
+
+  std::optional<Fault> Parse(std::string_view& type, std::string_view& object) {
+    if (Peek() == '}') return MissingMember(type, object);
+    for (;;) {
+      std::string_view key;
+      std::string_view value;
+      if (!Member(key, value)) return fault_;
+      if (key == "\"type\"") type = value;
+      if (key == "\"object\"") object = value;
+      const char next = Peek();
+      if (next == '}' && p_ + 1 == end_) return MissingMember(type, object);
+      if (next != ',') return Fault{"expected ',' or '}'", p_};
+      ++p_;
+    }
+  }
+
+ private:
+  char Peek() noexcept {
+    while (p_ != end_ && IsBlank(*p_)) ++p_;
+    return p_ != end_ ? *p_ : '\0';
+  }
+
+  bool Fail(const char* message) {
+    fault_ = Fault{message, p_};
+    return false;
+  }
+
+  bool Member(std::string_view& key, std::string_view& value) {
+    if (Peek() != '"') return Fail("expected a member name in quotes");
+    key = Text();
+    if (Peek() != ':') return Fail("expected ':' after the member name");
+    ++p_;
+    const char first = Peek();
+    const char* start = p_;
+    if (first == '"') {
+      Text();
+    } else if (first == '{' || first == '[') {
+      codec::NestingScanner scanner(1, kAnyDepth);
+      scanner.Scan(p_, end_);
+    } else {
+      while (p_ != end_ && *p_ != ',' && *p_ != '}' && !IsBlank(*p_)) ++p_;
+      if (p_ == start) return Fail("expected a value");
+    }
+    value = {start, static_cast<std::size_t>(p_ - start)};
+    return true;
+  }
+
+  // Reads a string with its quotes. The scanner of the frame has verified that it ends.
+  std::string_view Text() noexcept {
+    const char* start = p_++;
+    bool high = false;
+    for (;;) {
+      p_ = codec::FindSpecial(p_, end_, high);
+      if (p_ == end_ || *p_ == '"') break;
+      p_ += *p_ == '\\' ? 2 : 1;
+      if (p_ > end_) p_ = end_;
+    }
+    if (p_ != end_) ++p_;
+    return {start, static_cast<std::size_t>(p_ - start)};
+  }
+
+  std::optional<Fault> MissingMember(std::string_view type, std::string_view object) const {
+    if (!type.starts_with('"'))
+      return Fault{type.empty() ? "the event has no type" : "the type is not a string", begin_};
+    if (!object.starts_with('{')) return Fault{"the event has no object", begin_};
+    return std::nullopt;
+  }
+
+  const char* begin_;
+  const char* p_;
+  const char* end_;
+  std::optional<Fault> fault_{};
+};
+
+}  // namespace
+
+class WatchDecoder::Impl : public SharedObject {
+ public:
+  Impl(OnEvent on_event, std::size_t max_event_bytes)
+      : on_event_(std::move(on_event)), max_event_bytes_(max_event_bytes) {}
+
+  Result<void> Feed(std::string_view bytes) {
+    if (failed_) return kgen::Fail(*failed_);
+    Result<void> done = Split(bytes);
+    if (!done) failed_ = done.error();
+    return done;
+  }
+
+  bool at_boundary() const noexcept { return !inside_; }
+
+ private:
+  Result<void> Split(std::string_view bytes) {
+    const char* p = bytes.data();
+    const char* end = p + bytes.size();
+    while (p != end) {
+      if (!inside_ && IsBlank(*p)) {
+        ++p, ++offset_;
+        continue;
+      }
+      if (!inside_ && *p != '{') return Refuse("expected '{' at the start of an event", offset_);
+      if (!inside_) scanner_ = codec::NestingScanner(0, kAnyDepth);
+      inside_ = true;
+      const char* start = p;
+      const auto state = scanner_.Scan(p, end);
+      const std::string_view piece(start, static_cast<std::size_t>(p - start));
+      if (held_.size() + piece.size() > max_event_bytes_) return Refuse("the event is larger than the limit", offset_);
+      if (state == codec::NestingScanner::State::kMore) {
+        held_.append(piece);
+        return {};
+      }
+      if (Result<void> delivered = Complete(piece); !delivered) return delivered;
+    }
+    return {};
+  }
+
+  // The last piece of a frame has arrived. Most frames arrive in one piece, and are read in place.
+  Result<void> Complete(std::string_view piece) {
+    inside_ = false;
+    std::string_view frame = piece;
+    if (!held_.empty()) {
+      held_.append(piece);
+      frame = held_;
+    }
+    Result<void> delivered = Deliver(frame);
+    offset_ += frame.size();
+    held_.clear();
+    if (held_.capacity() > kKeep) held_.shrink_to_fit();
+    return delivered;
+  }
+
+  Result<void> Deliver(std::string_view frame) {
+    std::string_view type;
+    std::string_view object;
+    if (const std::optional<Fault> fault = Frame(frame).Parse(type, object)) {
+      return Refuse(fault->message, offset_ + static_cast<std::size_t>(fault->at - frame.data()));
+    }
+    std::string unescaped;
+    codec::Reader reader(type, 1, 1, unescaped);
+    std::string_view word;
+    if (!reader.String(word)) return Refuse(reader.error(), offset_);
+    return on_event_({TypeOf(word), word, object});
+  }
+
+  static Result<void> Refuse(std::string_view message, std::size_t offset) {
+    return kgen::Fail(Code::kDecode, "watch stream: " + std::string(message) + " at byte " + std::to_string(offset));
+  }
+
+  static constexpr std::size_t kKeep = 1u << 20;
+  OnEvent on_event_;
+  std::size_t max_event_bytes_;
+  std::size_t offset_ = 0;  // of the current frame or, between frames, of the next byte
+  std::string held_;        // the pieces of a frame that has not ended
+  codec::NestingScanner scanner_;
+  bool inside_ = false;
+  std::optional<Error> failed_{};
+};
+
+WatchDecoder::WatchDecoder(OnEvent on_event, std::size_t max_event_bytes)
+    : impl_(MakeShared<Impl>(std::move(on_event), max_event_bytes)) {}
+
+Result<void> WatchDecoder::Feed(std::string_view bytes) { return impl_->Feed(bytes); }
+bool WatchDecoder::at_boundary() const noexcept { return impl_->at_boundary(); }
+
+}  // namespace kgen

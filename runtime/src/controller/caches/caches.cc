@@ -1,0 +1,278 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/controller/caches.h"
+
+#include <algorithm>
+
+#include "client/verbs/kind_registry.h"
+#include "controller/caches/cache_core.h"
+#include "core/memory/fork.h"
+#include "kgen/client/rest_mapper.h"
+#include "kgen/core/unstructured.h"
+
+namespace kgen {
+namespace controller {
+
+Result<Shared<CacheCore>> CachesState::Of(const TypeTable& table, const KindInfo& kind) {
+  Shared<CacheCore> core;
+  std::stop_token stop;
+  {
+    const MutexLock lock(mutex_);
+    if (shut_down_) {
+      return Fail(
+          Error(Code::kStopped, "the caches have been shut down").With("cache of " + std::string(kind.resource)));
+    }
+    for (CacheCore* const known : cores_) {
+      if (!known->Serves(table, kind)) continue;
+      if (Shared<CacheCore> live = Shared<CacheCore>::TryAdd(known)) return live;
+    }
+    cores_.reserve(cores_.size() + 1);  // the destructor of a core takes the lock, so nothing may fail after Make()
+    const bool written = written_.contains({std::string(kind.group), std::string(kind.resource)});
+    Result<Shared<CacheCore>> made = CacheCore::Make(Shared<CachesState>(this), table, kind, OptionsOf(kind), written);
+    if (!made) return made;
+    for (const KindIndexes& each : indexes_) {
+      if ((*made)->Serves(each.table, each.kind)) (*made)->Inherit(each.indexes);
+    }
+    cores_.push_back(made->get());
+    core = *std::move(made);
+    stop = stop_;
+  }
+  if (started()) core->Start(stop);
+  return core;
+}
+
+// A cluster-scoped kind has no use for the namespaces of the defaults.
+CacheOptions CachesState::OptionsOf(const KindInfo& kind) const {
+  for (const auto& [table, options] : options_.of) {
+    const KindInfo* const named = table != nullptr ? table->kind : nullptr;
+    if (named != nullptr && named->group == kind.group && named->resource == kind.resource) return options;
+  }
+  CacheOptions options = options_.defaults;
+  if (kind.scope == Scope::kCluster) {
+    options.namespaces.clear();
+    options.of_namespaces.clear();
+  }
+  return options;
+}
+
+std::vector<Shared<CacheCore>> CachesState::Live() {
+  std::vector<Shared<CacheCore>> live;
+  for (CacheCore* const core : cores_) {
+    if (Shared<CacheCore> held = Shared<CacheCore>::TryAdd(core)) live.push_back(std::move(held));
+  }
+  return live;
+}
+
+void CachesState::Remove(CacheCore* core) noexcept {
+  const MutexLock lock(mutex_);
+  std::erase(cores_, core);
+}
+
+void CachesState::Start(const std::stop_token& stop) {
+  std::vector<Shared<CacheCore>> cores;  // released without the lock, as everywhere here
+  {
+    const MutexLock lock(mutex_);
+    if (started_.exchange(true)) return;
+    stop_ = stop;
+    cores = Live();
+  }
+  for (const Shared<CacheCore>& core : cores) core->Start(stop);
+}
+
+Result<void> CachesState::WaitForSync(const std::stop_token& stop) {
+  const TimePoint deadline = Later(connection_.clock().Now(), sync_timeout());
+  while (true) {
+    if (stop.stop_requested()) return Fail(Code::kCancelled, "sync of caches: a stop was requested");
+    std::vector<Shared<CacheCore>> cores;
+    {
+      const MutexLock lock(mutex_);
+      cores = Live();
+    }
+    std::erase_if(cores, [](const Shared<CacheCore>& core) { return core->HasSynced(); });
+    if (cores.empty()) return {};
+    if (Result<void> synced = cores.front()->WaitForSync(stop, deadline - connection_.clock().Now()); !synced) {
+      return synced;
+    }
+  }
+}
+
+void CachesState::Shutdown() {
+  std::vector<Shared<CacheCore>> cores;
+  {
+    const MutexLock lock(mutex_);
+    shut_down_ = true;
+    cores = Live();
+  }
+  for (const Shared<CacheCore>& core : cores) core->Stop();
+  for (const Shared<CacheCore>& core : cores) {
+    for (const Shared<cache::InformerCore>& informer : core->informers()) {
+      // On a thread that must not block, Join() fails and this does not wait: the informers end by themselves.
+      if (!informer->Join({})) return;
+    }
+  }
+}
+
+std::vector<cache::InformerStatus> CachesState::status() {
+  std::vector<Shared<CacheCore>> cores;
+  {
+    const MutexLock lock(mutex_);
+    cores = Live();
+  }
+  std::vector<cache::InformerStatus> all;
+  for (const Shared<CacheCore>& core : cores) {
+    for (cache::InformerStatus& status : core->status()) all.push_back(std::move(status));
+  }
+  return all;
+}
+
+std::vector<Shared<CacheCore>> CachesState::LiveOf(const KindInfo& kind) {
+  std::vector<Shared<CacheCore>> cores;
+  {
+    const MutexLock lock(mutex_);
+    cores = Live();
+  }
+  std::erase_if(cores, [&](const Shared<CacheCore>& core) {
+    return core->kind().group != kind.group || core->kind().resource != kind.resource;
+  });
+  return cores;
+}
+
+void CachesState::Remember(const Written& written) {
+  {
+    const MutexLock lock(mutex_);
+    written_.emplace(written.kind.group, written.kind.resource);
+  }
+  for (const Shared<CacheCore>& core : LiveOf(written.kind)) core->Remember(written);
+}
+
+void CachesState::KeepIndex(const CacheCore& core, IndexSpec index) {
+  const MutexLock lock(mutex_);
+  auto kept =
+      std::ranges::find_if(indexes_, [&](const KindIndexes& each) { return core.Serves(each.table, each.kind); });
+  if (kept == indexes_.end()) {
+    indexes_.push_back({core.table(), core.kind()});
+    kept = indexes_.end() - 1;
+  }
+  if (std::ranges::find(kept->indexes, index.name, &IndexSpec::name) != kept->indexes.end()) return;
+  kept->indexes.push_back(std::move(index));
+}
+
+AnyRef CachesState::Look(const KindInfo& kind, const ObjectKey& key) {
+  for (const Shared<CacheCore>& core : LiveOf(kind)) {
+    if (AnyRef object = core->Look(key)) return object;
+  }
+  return {};
+}
+
+}  // namespace controller
+
+// ----------------------------------------------------------------------------------------------------- handles
+
+CacheRegistration::CacheRegistration() noexcept = default;
+CacheRegistration::CacheRegistration(Shared<controller::CacheCore> core, std::vector<Registration> parts) noexcept
+    : core_(std::move(core)), parts_(std::move(parts)) {}
+CacheRegistration::CacheRegistration(CacheRegistration&&) noexcept = default;
+CacheRegistration& CacheRegistration::operator=(CacheRegistration&& other) noexcept {
+  if (this == &other) return *this;
+  Remove();
+  core_ = std::move(other.core_);
+  parts_ = std::move(other.parts_);
+  return *this;
+}
+CacheRegistration::~CacheRegistration() { Remove(); }
+
+void CacheRegistration::Remove() {
+  parts_.clear();
+  core_ = {};
+}
+
+Result<void> CacheRegistration::status() const {
+  for (const Registration& part : parts_) {
+    if (Result<void> status = part.status(); !status) return status;
+  }
+  return {};
+}
+
+bool CacheRegistration::HasSynced() const noexcept {
+  return std::all_of(parts_.begin(), parts_.end(), [](const Registration& part) { return part.HasSynced(); });
+}
+
+std::size_t CacheRegistration::Backlog() const noexcept {
+  std::size_t backlog = 0;
+  for (const Registration& part : parts_) backlog += part.Backlog();
+  return backlog;
+}
+
+AnyCache::AnyCache() noexcept = default;
+AnyCache::AnyCache(Shared<controller::CacheCore> core) noexcept : core_(std::move(core)) {}
+AnyCache::AnyCache(const AnyCache&) noexcept = default;
+AnyCache::AnyCache(AnyCache&&) noexcept = default;
+AnyCache& AnyCache::operator=(AnyCache other) noexcept {
+  std::swap(core_, other.core_);
+  return *this;
+}
+AnyCache::~AnyCache() = default;
+const TypeTable& AnyCache::table() const noexcept { return core_->table(); }
+const KindInfo& AnyCache::kind() const noexcept { return core_->kind(); }
+std::string AnyCache::name() const { return core_->name(); }
+Result<AnyRef> AnyCache::Get(const ObjectKey& key) const { return core_->Get(key); }
+Result<std::vector<AnyRef>> AnyCache::List(const ListFilter& filter) const { return core_->List(filter); }
+Result<void> AnyCache::AddIndex(std::string_view name, const FieldPath& path) const {
+  return core_->AddIndex(name, path);
+}
+Result<void> AnyCache::AddIndex(std::string_view name, const cache::IndexFunction& function) const {
+  return core_->AddIndex(name, function);
+}
+CacheRegistration AnyCache::AddEventHandler(AnyHandler handler, const HandlerOptions& options) const {
+  return core_->AddEventHandler(std::move(handler), options);
+}
+bool AnyCache::HasSynced() const noexcept { return core_->HasSynced(); }
+Result<void> AnyCache::WaitForSync(std::stop_token stop) const { return core_->WaitForSync(std::move(stop)); }
+Result<void> AnyCache::WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop,
+                                 Nanos limit) const {
+  return core_->WaitUntil(key, version, std::move(stop), limit);
+}
+Result<AnyRef> AnyCache::WaitFor(const ObjectKey& key, const std::function<bool(const AnyRef&)>& predicate,
+                                 std::stop_token stop, Nanos limit) const {
+  return core_->WaitFor(key, predicate, std::move(stop), limit);
+}
+Result<std::string> AnyCache::ResourceVersion(std::string_view in_namespace) const {
+  return core_->ResourceVersion(in_namespace);
+}
+std::vector<cache::InformerStatus> AnyCache::status() const { return core_->status(); }
+
+Caches::Caches(const Connection& connection, CachesOptions options)
+    : state_(MakeShared<controller::CachesState>(connection, std::move(options))) {}
+
+Result<AnyCache> Caches::Of(const TypeTable& table, const KindInfo& kind) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  Result<Shared<controller::CacheCore>> core = state_->Of(table, kind);
+  if (!core) return Fail(std::move(core).error());
+  return AnyCache(*std::move(core));
+}
+Result<Cache<Unstructured>> Caches::Of(const ResourceMapping& mapping) const {
+  return Typed<Unstructured>(Of(Unstructured::kTable, client::KindOf(mapping)));
+}
+Result<Cache<PartialObjectMetadata>> Caches::MetadataOf(const ResourceMapping& mapping) const {
+  return MetadataOf(client::KindOf(mapping));
+}
+Result<Cache<PartialObjectMetadata>> Caches::MetadataOf(const KindInfo& kind) const {
+  return Typed<PartialObjectMetadata>(Of(PartialObjectMetadata::kTable, kind));
+}
+
+void Caches::Start(const std::stop_token& stop) const {
+  if (!detail::ForkedChild()) state_->Start(stop);
+}
+Result<void> Caches::WaitForSync(const std::stop_token& stop) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return state_->WaitForSync(stop);
+}
+void Caches::Shutdown() const {
+  if (!detail::ForkedChild()) state_->Shutdown();
+}
+std::vector<cache::InformerStatus> Caches::status() const {
+  if (detail::ForkedChild()) return {};
+  return state_->status();
+}
+const Connection& Caches::connection() const noexcept { return state_->connection(); }
+
+}  // namespace kgen

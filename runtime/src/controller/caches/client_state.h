@@ -1,0 +1,75 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the copies of a Client share: the caches that its reads use, and what kinds are called on the server.
+#ifndef KGEN_SRC_CONTROLLER_CACHES_CLIENT_STATE_H_
+#define KGEN_SRC_CONTROLLER_CACHES_CLIENT_STATE_H_
+
+#include <atomic>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "controller/caches/cache_core.h"
+#include "core/memory/mutex.h"
+#include "kgen/client/rest_mapper.h"
+#include "kgen/controller/caches.h"
+#include "kgen/core/object_meta.h"
+#include "kgen/core/string.h"
+
+namespace kgen::controller {
+
+// The answers to the writes of one reconcile call.
+//
+// Thread safety: all members from any thread.
+class WriteLog final : public SharedObject {
+ public:
+  struct Entry {
+    String uid{};
+    String version{};
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  void Add(const meta::v1::ObjectMeta& answer) {
+    const MutexLock lock(mutex_);
+    entries_.push_back({answer.uid, answer.resourceVersion});
+  }
+  std::vector<Entry> Take() {
+    const MutexLock lock(mutex_);
+    return std::exchange(entries_, {});
+  }
+
+ private:
+  Mutex mutex_;
+  std::vector<Entry> entries_ KGEN_GUARDED_BY(mutex_);
+};
+
+// Thread safety: all members from any thread.
+class ClientState final : public SharedObject {
+ public:
+  explicit ClientState(const Connection& connection) : mapper_(connection) {}
+  ~ClientState() override;
+
+  const RestMapper& mapper() const noexcept { return mapper_; }
+  // The cache of a kind, which has synced. Valid as long as this object. The first call for a kind makes it and blocks;
+  // if that fails, nothing is kept.
+  Result<CacheCore*> Synced(const Caches& caches, const TypeTable& table, const KindInfo& kind,
+                            const std::stop_token& stop);
+
+ private:
+  // An entry never changes and stays until the end, so reads take no lock. There are as many as kinds.
+  struct Held {
+    const TypeTable* table;
+    const KindInfo* kind;
+    Shared<CacheCore> core;
+    Held* next;
+  };
+  CacheCore* Find(const TypeTable& table, const KindInfo& kind) const noexcept;
+  CacheCore* Keep(const TypeTable& table, const KindInfo& kind, Shared<CacheCore> core);
+
+  const RestMapper mapper_;
+  Mutex mutex_;  // of those who add to the list
+  std::atomic<Held*> first_{nullptr};
+};
+
+}  // namespace kgen::controller
+
+#endif  // KGEN_SRC_CONTROLLER_CACHES_CLIENT_STATE_H_

@@ -1,0 +1,484 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Acquires, renews and releases the Lease. leader_election.cc has the options and the handle.
+#include "controller/election/elector_core.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "client/request/errors.h"
+#include "controller/deliberate_bugs.h"
+#include "core/observers/notify_observer.h"
+#include "kgen/client/resource_client.h"
+#include "kgen/codec/encode.h"
+#include "net/text.h"
+
+namespace kgen::controller {
+namespace {
+
+using client::DurationText;
+
+constexpr double kJitterFactor = 1.2;
+constexpr Nanos kReportEvery = std::chrono::minutes(1);  // of a failure that goes on
+
+TimePoint LeaseTime(Clock& clock) noexcept {
+  return Injected(Bug::kIgnoresSuspend) ? clock.Now() : clock.NowWithSuspend();
+}
+
+std::unexpected<Error> MustNotBlock(std::string_view doing) {
+  return Fail(Error(Code::kInvalidArgument, "a blocking call on a thread that must not block; use Executor::Blocking")
+                  .With(doing));
+}
+
+}  // namespace
+
+LeaseGuard::LeaseGuard(Shared<Clock> clock, const std::string& lease)
+    : clock_(std::move(clock)),
+      refusal_(Code::kCancelled, "not sent, because this process does not hold the lease " + lease) {}
+
+bool LeaseGuard::Leads() const noexcept {
+  return LeaseTime(*clock_) < TimePoint(Nanos(until_.load(std::memory_order_acquire)));
+}
+
+Result<void> LeaseGuard::MaySend() noexcept {
+  if (Leads()) return {};
+  return Fail(refusal_);
+}
+
+ElectorCore::ElectorCore(const Connection& connection, LeaderElectionOptions options)
+    : options_(std::move(options)),
+      name_(options_.namespace_ + "/" + options_.name),
+      connection_(connection.With(Shared<SendGuard>())),
+      leases_(connection_, *Lease::kTable.kind, options_.namespace_),
+      observer_(client::ConnectionCore::Of(connection)->observer),
+      executor_(connection.shared_executor()),
+      clock_(executor_->clock()),
+      strand_(executor_->MakeStrand("lease " + name_)),
+      guard_(MakeShared<LeaseGuard>(clock_, name_)),
+      jitter_(SeedFrom(*clock_) ^ std::hash<std::string>()(options_.identity)) {}
+
+// --- The functions of the handle
+
+ElectorCore::Phase ElectorCore::phase() const {
+  const MutexLock lock(mutex_);
+  return phase_;
+}
+
+std::optional<Error> ElectorCore::failure() const {
+  const MutexLock lock(mutex_);
+  return failure_;
+}
+
+std::string ElectorCore::leader() const {
+  const MutexLock lock(mutex_);
+  return leader_;
+}
+
+std::vector<Shared<Waiter>> ElectorCore::Change(Phase to) {
+  phase_ = to;
+  if (to != Phase::kLeading) guard_->Close();
+  return std::exchange(waiters_, {});
+}
+
+Result<ElectorCore::Phase> ElectorCore::WaitWhile(Phase phase, std::string_view doing, const std::stop_token& stop) {
+  const Shared<Waiter> waiter = executor_->MakeWaiter(doing);
+  Result<void> waited;
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      std::erase(waiters_, waiter);
+      if (phase_ != phase) return phase_;
+      if (!waited) return Fail(waited.error());
+      waiters_.push_back(waiter);
+    }
+    waited = waiter->Wait(stop);
+  }
+}
+
+Result<void> ElectorCore::Acquire(const std::stop_token& stop) {
+  const std::string doing = "acquire lease " + name_;
+  if (executor_->InPostedTask()) return MustNotBlock(doing);
+  {
+    const MutexLock lock(mutex_);
+    if (phase_ != Phase::kNew) {
+      return Fail(Error(Code::kInvalidArgument, "this elector was used before; make a new one").With(doing));
+    }
+    if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(doing));
+    phase_ = Phase::kAcquiring;
+  }
+  Post(&ElectorCore::Try);
+  const Result<Phase> now = WaitWhile(Phase::kAcquiring, doing, stop);
+  if (now && *now != Phase::kStopped) return {};  // if it is lost already, WaitUntilLost() says so
+  if (!now) Stop();
+  return now ? Fail(Error(Code::kCancelled, "it was released").With(doing)) : Fail(now.error());
+}
+
+Result<void> ElectorCore::WaitUntilLost(const std::stop_token& stop) {
+  const std::string doing = "hold lease " + name_;
+  if (executor_->InPostedTask()) return MustNotBlock(doing);
+  const Result<Phase> now = WaitWhile(Phase::kLeading, doing, stop);
+  if (!now && !stop.stop_requested()) return Fail(now.error());
+  if (!now || *now == Phase::kStopped) return {};
+  const MutexLock lock(mutex_);
+  if (lost_) return Fail(*lost_);
+  return Fail(Error(Code::kInvalidArgument, "it has not been acquired").With(doing));
+}
+
+Result<void> ElectorCore::Release(Nanos limit) {
+  const std::string doing = "release lease " + name_;
+  if (executor_->InPostedTask()) return MustNotBlock(doing);
+  const Shared<Waiter> waiter = executor_->MakeWaiter(doing);
+  const TimePoint deadline = Later(clock_->Now(), limit);
+  std::vector<Shared<Waiter>> ended;
+  {
+    const MutexLock lock(mutex_);
+    if (std::exchange(release_begun_, true)) return {};
+    ended = Change(Phase::kStopped);
+    releaser_ = waiter;
+  }
+  for (const Shared<Waiter>& each : ended) each->Notify();
+  executor_->Post(strand_, [self = Shared<ElectorCore>(this), deadline] {
+    self->release_by_ = deadline;
+    self->Run([&] { self->BeginRelease(); });
+  });
+  const Result<void> waited = waiter->Wait({}, deadline);
+  const MutexLock lock(mutex_);
+  releaser_ = {};
+  const Result<void> result = released_ ? *released_ : waited;
+  if (!result) return Fail(result.error().With(doing));
+  return {};
+}
+
+void ElectorCore::Stop() {
+  std::vector<Shared<Waiter>> ended;
+  {
+    const MutexLock lock(mutex_);
+    ended = Change(Phase::kStopped);
+  }
+  for (const Shared<Waiter>& each : ended) each->Notify();
+  Post(&ElectorCore::CancelTimers);
+}
+
+// --- Acquiring and renewing, on the strand
+
+// A step that runs out of memory counts as a failed attempt.
+template <typename F>
+void ElectorCore::Run(F step) {
+  try {
+    step();
+  } catch (...) {
+    if (releasing_) return EndRelease(Fail(client::OutOfMemory()));
+    After(next_, options_.retry_period, &ElectorCore::Try);
+  }
+}
+
+void ElectorCore::Post(Step step) {
+  executor_->Post(strand_, [self = Shared<ElectorCore>(this), step] { self->Run([&] { (self.get()->*step)(); }); });
+}
+
+void ElectorCore::After(Timer& timer, Nanos delay, Step step) {
+  timer =
+      clock_->After(delay, TimerKind::kHousekeeping, [self = Shared<ElectorCore>(this), step] { self->Post(step); });
+}
+
+void ElectorCore::CancelTimers() noexcept {
+  next_.Cancel();
+  deadline_.Cancel();
+}
+
+Nanos ElectorCore::RequestTimeout() const {
+  const Nanos limit = std::max<Nanos>(options_.renew_deadline / 2, std::chrono::seconds(1));
+  if (!releasing_) return limit;
+  const Nanos left = release_by_ - clock_->Now();
+  return left > Nanos::zero() ? std::min(limit, left) : Nanos(-1);  // negative: the request fails with kTimeout
+}
+
+void ElectorCore::Send(Result<ApiRequest> request, Answer then) {
+  if (!request) return (this->*then)(Fail(request.error()));
+  request->timeout = RequestTimeout();
+  request->unlimited = true;  // controllers that use up the limit must not cost the lease
+  const std::string what = request->what;
+  busy_ = true;
+  connection_.CallAsync(
+      *std::move(request), [self = Shared<ElectorCore>(this), what, then](Result<ApiResponse> response) mutable {
+        Result<std::string> body = response ? Result<std::string>(std::move(response->body)) : Fail(response.error());
+        self->executor_->Post(self->strand_, [self, what = std::move(what), then, body = std::move(body)] {
+          self->busy_ = false;
+          self->Run([&] {
+            if (self->releasing_ && then != &ElectorCore::OnReadToRelease && then != &ElectorCore::OnReleased) {
+              return self->ReadToRelease();  // Release() has waited for this request
+            }
+            (self.get()->*then)(detail::DecodeBody<Lease>(body, what));
+          });
+        });
+      });
+}
+
+void ElectorCore::Try() {
+  const Phase now = phase();
+  if (busy_ || (now != Phase::kAcquiring && now != Phase::kLeading)) return;
+  tried_ = clock_->Now();
+  slow_ = false;
+  if (now == Phase::kAcquiring) return Read();
+  if (LeaseTime(*clock_) >= until_) return OnDeadline();
+  Write();
+}
+
+void ElectorCore::Read() { Send(leases_.Get(options_.name, "", {}), &ElectorCore::OnRead); }
+
+void ElectorCore::OnRead(Result<Lease> lease) {
+  const Phase now = phase();
+  if (now == Phase::kLeading && LeaseTime(*clock_) >= until_) return OnDeadline();
+  if (now != Phase::kAcquiring && now != Phase::kLeading) return;
+  if (!lease) {
+    if (lease.error().code() != Code::kNotFound) return Failed(lease.error());
+    lease_.reset();
+    if (now == Phase::kLeading) ReportFailure(Error(Code::kNotFound, "the lease was deleted; it is made again"));
+    return Write();
+  }
+  const bool reported = Observe(*std::move(lease));
+  const std::string holder(lease_->spec->holderIdentity.view());
+  if (now == Phase::kLeading && !Mine()) {
+    return Lose(Error(Code::kConflict, holder.empty() ? "somebody has cleared the holder of the lease"
+                                                      : "the lease was taken by " + holder));
+  }
+  if (!holder.empty() && !Mine() && !Expired()) {
+    if (Recovered() && !reported) Report(false, nullptr);
+    return Again();
+  }
+  if (now == Phase::kLeading) slow_paths_.fetch_add(1, std::memory_order_relaxed);
+  Write();
+}
+
+// Notices a change of the spec, from which the duration of the Lease counts, and a new holder, which it reports: true.
+bool ElectorCore::Observe(Lease lease) {
+  const TimePoint now = LeaseTime(*clock_);
+  const bool changed = lease_ && !(std::as_const(*lease_).spec == std::as_const(lease).spec);
+  if (changed || (!lease_ && !Injected(Bug::kExpiresAtFirstSight))) observed_ = now;
+  lease_ = std::move(lease);
+  const std::string holder(std::as_const(*lease_).spec->holderIdentity.view());
+  bool another = false;
+  {
+    const MutexLock lock(mutex_);
+    another = leader_ != holder && !holder.empty() && holder != options_.identity;
+    leader_ = holder;
+  }
+  if (another) Report(false, nullptr);
+  return another;
+}
+
+bool ElectorCore::Mine() const { return lease_ && lease_->spec->holderIdentity == options_.identity; }
+
+bool ElectorCore::Expired() const {
+  const std::chrono::seconds written(lease_->spec->leaseDurationSeconds.value_or(0));
+  const Nanos duration = written > written.zero() ? Nanos(written) : options_.lease_duration;
+  if (Injected(Bug::kTrustsTimeStamps)) return clock_->WallNow() - lease_->spec->renewTime.value() >= duration;
+  return LeaseTime(*clock_) >= Later(observed_, duration);
+}
+
+// Makes the Lease that of this process, renewed now.
+void ElectorCore::Fill(Lease& lease) const {
+  const auto now = clock_->WallNow();
+  LeaseSpec& spec = *lease.spec;
+  if (!Mine()) {
+    const std::int32_t before = spec.leaseTransitions.value_or(0);
+    spec.leaseTransitions = lease_ && before < std::numeric_limits<std::int32_t>::max() ? before + 1 : before;
+    spec.acquireTime = now;
+    spec.holderIdentity = options_.identity;
+  }
+  spec.leaseDurationSeconds =
+      static_cast<std::int32_t>(std::chrono::ceil<std::chrono::seconds>(options_.lease_duration).count());
+  spec.renewTime = now;
+  for (const auto& [key, value] : options_.labels) lease.metadata.labels[key] = value;
+}
+
+void ElectorCore::Write() {
+  Lease next;
+  if (lease_) {
+    next = *lease_;
+  } else {
+    next.metadata.name = options_.name;
+    next.metadata.namespace_ = options_.namespace_;
+  }
+  Fill(next);
+  written_ = LeaseTime(*clock_);
+  may_hold_ = true;
+  Send(lease_ ? leases_.Update(options_.namespace_, options_.name, "", Encode(next), {})
+              : leases_.Create(options_.namespace_, Encode(next), {}),
+       &ElectorCore::OnWritten);
+}
+
+void ElectorCore::OnWritten(Result<Lease> lease) {
+  const Phase now = phase();
+  const bool leads = now == Phase::kLeading;
+  if (leads && LeaseTime(*clock_) >= until_) return OnDeadline();
+  if (now != Phase::kAcquiring && !leads) return;
+  if (lease) {
+    Observe(*std::move(lease));
+    return Extend();
+  }
+  const Code code = lease.error().code();
+  const bool changed = code == Code::kConflict || code == Code::kNotFound || code == Code::kAlreadyExists;
+  if (leads && !slow_ && changed) {
+    slow_ = true;
+    return Read();
+  }
+  if (!leads && (code == Code::kConflict || code == Code::kAlreadyExists)) return Again();  // another one was faster
+  Failed(lease.error());
+}
+
+void ElectorCore::Extend() {
+  const TimePoint now = LeaseTime(*clock_);
+  until_ = Later(Injected(Bug::kDeadlineFromAnswer) ? now : written_, options_.renew_deadline);
+  if (now >= until_) {
+    return Failed(Error(Code::kTimeout,
+                        "the answer took longer than the renew deadline, " + DurationText(options_.renew_deadline)));
+  }
+  std::vector<Shared<Waiter>> waiters;
+  bool gained = false;
+  {
+    const MutexLock lock(mutex_);
+    if (phase_ != Phase::kAcquiring && phase_ != Phase::kLeading) return;
+    gained = phase_ == Phase::kAcquiring;
+    if (gained) waiters = Change(Phase::kLeading);
+    guard_->Extend(until_);
+  }
+  for (const Shared<Waiter>& each : waiters) each->Notify();
+  const bool recovered = Recovered();
+  if (gained || recovered) Report(true, nullptr);
+  After(deadline_, until_ - now, &ElectorCore::OnDeadline);
+  Again();
+}
+
+void ElectorCore::OnDeadline() {
+  if (phase() != Phase::kLeading) return;
+  const TimePoint now = LeaseTime(*clock_);
+  if (now < until_) return After(deadline_, until_ - now, &ElectorCore::OnDeadline);
+  std::string why = "no renewal succeeded within " + DurationText(options_.renew_deadline);
+  if (const std::optional<Error> last = failure()) why += "; the last failure: " + last->ToString();
+  Lose(Error(Code::kTimeout, why));
+}
+
+void ElectorCore::Lose(Error why) {
+  why = why.With("hold lease " + name_);
+  std::vector<Shared<Waiter>> waiters;
+  {
+    const MutexLock lock(mutex_);
+    if (phase_ != Phase::kLeading) return;
+    waiters = Change(Phase::kLost);
+    lost_ = why;
+  }
+  CancelTimers();
+  for (const Shared<Waiter>& each : waiters) each->Notify();
+  Report(false, &why);
+  if (Injected(Bug::kReleasesWhenLost)) {
+    releasing_ = true;
+    release_by_ = TimePoint::max();
+    if (!busy_) ReadToRelease();
+  }
+}
+
+void ElectorCore::Failed(Error error) {
+  if (error.code() == Code::kForbidden) {
+    error = error.With("missing rights (grant get, create and update on leases of coordination.k8s.io in namespace " +
+                       options_.namespace_ + ")");
+  }
+  {
+    const MutexLock lock(mutex_);
+    failure_ = error;
+  }
+  ReportFailure(error);
+  Again();
+}
+
+// At once if it is another one than before, and then every minute.
+void ElectorCore::ReportFailure(const Error& error) {
+  const TimePoint now = clock_->Now();
+  if (reported_ == error.code() && now - reported_at_ < kReportEvery) return;
+  reported_ = error.code();
+  reported_at_ = now;
+  Report(phase() == Phase::kLeading, &error);
+}
+
+// An attempt has succeeded. Returns whether failures before it have been reported.
+bool ElectorCore::Recovered() {
+  const bool reported = std::exchange(reported_, {}).has_value();
+  const MutexLock lock(mutex_);
+  failure_.reset();
+  return reported;
+}
+
+// A leader tries again when the retry period has passed since this attempt was begun, a candidate later than that, at a
+// time by chance.
+void ElectorCore::Again() {
+  Nanos delay = options_.retry_period;
+  if (phase() == Phase::kLeading) {
+    delay = std::max(tried_ + delay - clock_->Now(), Nanos::zero());
+  } else {
+    delay += Nanos(static_cast<Nanos::rep>(static_cast<double>(delay.count()) * kJitterFactor * jitter_.Unit()));
+  }
+  After(next_, delay, &ElectorCore::Try);
+}
+
+void ElectorCore::Report(bool leading, const Error* error) const noexcept {
+  NotifyObserver(observer_, [&](Observer& o) {
+    std::string holder = leader();
+    if (!leading && holder == options_.identity) holder.clear();  // the lease still says so, but it does not count
+    o.OnLeadershipChanged(
+        {.lease = name_, .identity = options_.identity, .leader = holder, .leading = leading, .error = error});
+  });
+}
+
+// --- Releasing, on the strand
+
+void ElectorCore::BeginRelease() {
+  CancelTimers();
+  releasing_ = true;
+  if (!busy_) ReadToRelease();
+}
+
+void ElectorCore::ReadToRelease() {
+  if (!options_.release || !may_hold_) return EndRelease({});
+  Send(leases_.Get(options_.name, "", {}), &ElectorCore::OnReadToRelease);
+}
+
+void ElectorCore::OnReadToRelease(Result<Lease> lease) {
+  if (!lease) {
+    if (lease.error().code() == Code::kNotFound) return EndRelease({});
+    return EndRelease(Fail(lease.error()));
+  }
+  Observe(*std::move(lease));
+  if (!Mine()) return EndRelease({});
+  Lease next = *lease_;
+  const auto now = clock_->WallNow();
+  next.spec->holderIdentity = "";
+  next.spec->leaseDurationSeconds = 1;
+  next.spec->renewTime = now;
+  next.spec->acquireTime = now;
+  Send(leases_.Update(options_.namespace_, options_.name, "", Encode(next), {}), &ElectorCore::OnReleased);
+}
+
+void ElectorCore::OnReleased(Result<Lease> lease) {
+  if (!lease) {
+    // A renewal that had timed out may have arrived in between.
+    if (lease.error().code() == Code::kConflict) return ReadToRelease();
+    return EndRelease(Fail(lease.error()));
+  }
+  Observe(*std::move(lease));
+  EndRelease({});
+}
+
+void ElectorCore::EndRelease(Result<void> result) {
+  Shared<Waiter> waiter;
+  {
+    const MutexLock lock(mutex_);
+    released_ = std::move(result);
+    waiter = releaser_;
+  }
+  if (waiter) waiter->Notify();
+  if (may_hold_) Report(false, nullptr);
+}
+
+}  // namespace kgen::controller

@@ -1,0 +1,133 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/controller/leader_election.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "controller/election/elector_core.h"
+#include "core/memory/fork.h"
+#include "net/text.h"
+
+namespace kgen {
+namespace controller {
+namespace {
+
+std::unexpected<Error> Refuse(std::string_view why) {
+  return Fail(Error(Code::kInvalidArgument, why).With("leader election"));
+}
+
+std::string RandomIdentity() {
+  char text[256 + 1] = {};
+  std::string identity = gethostname(text, sizeof text - 1) == 0 ? text : "unknown";
+  std::random_device device;
+  for (int i = 0; i < 4; ++i) {
+    std::snprintf(text, sizeof text, "%c%08x", i == 0 ? '_' : '-', static_cast<unsigned>(device()));
+    identity += text;
+  }
+  return identity;
+}
+
+Result<void> CheckDurations(const LeaderElectionOptions& options) {
+  const Nanos lease = options.lease_duration, renew = options.renew_deadline, retry = options.retry_period;
+  const auto text = [](Nanos duration) { return client::DurationText(duration); };
+  for (const Nanos each : {lease, renew, retry}) {
+    if (each <= Nanos::zero()) return Refuse("a duration is " + text(each) + ", and must be positive");
+  }
+  if (lease > std::chrono::seconds(std::numeric_limits<std::int32_t>::max())) {
+    return Refuse("lease_duration has more seconds than the lease can contain");
+  }
+  if (lease <= renew) {
+    return Refuse("lease_duration is " + text(lease) + ", and must be longer than renew_deadline, " + text(renew));
+  }
+  if (static_cast<double>(renew.count()) <= 1.2 * static_cast<double>(retry.count())) {
+    return Refuse("renew_deadline is " + text(renew) + ", and must be longer than 1.2 times retry_period, " +
+                  text(retry));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<LeaderElectionOptions> ElectorCore::Complete(LeaderElectionOptions options, const client::Surroundings& around) {
+  if (options.name.empty()) return Refuse("the name of the lease is empty");
+  if (Result<void> durations = CheckDurations(options); !durations) return Fail(durations.error());
+  if (options.namespace_.empty()) {
+    const Result<rest::Config> in_cluster = client::InClusterConfig(around);
+    if (in_cluster) options.namespace_ = in_cluster->namespace_;
+    if (options.namespace_.empty()) {
+      return Refuse("the options name no namespace of the lease, and there is none of a service account" +
+                    (in_cluster ? std::string() : ": " + in_cluster.error().message()));
+    }
+  }
+  if (options.identity.empty()) options.identity = RandomIdentity();
+  return options;
+}
+
+}  // namespace controller
+
+// Shared by all copies of the elector. Timers and requests hold only the core.
+class LeaderElector::Handle : public SharedObject {
+ public:
+  explicit Handle(Shared<controller::ElectorCore> elector) : core(std::move(elector)) {}
+  ~Handle() override { core->Stop(); }
+  const Shared<controller::ElectorCore> core;
+};
+
+LeaderElector::LeaderElector(Shared<Handle> handle) noexcept : handle_(std::move(handle)) {}
+
+Result<LeaderElector> LeaderElector::New(const Connection& connection, LeaderElectionOptions options) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  Result<LeaderElectionOptions> complete =
+      controller::ElectorCore::Complete(std::move(options), client::Surroundings::OfProcess());
+  if (!complete) return Fail(std::move(complete).error());
+  // Checks that the names can be part of a path.
+  const RawResource leases(connection, *controller::Lease::kTable.kind, complete->namespace_);
+  if (const Result<ApiRequest> request = leases.Get(complete->name, "", {}); !request) {
+    return Fail(request.error().With("leader election"));
+  }
+  return LeaderElector(MakeShared<Handle>(MakeShared<controller::ElectorCore>(connection, *std::move(complete))));
+}
+
+// A blocked call holds the core, because the handle may be destroyed meanwhile. That stops the elector, and the call
+// returns.
+
+Result<void> LeaderElector::Acquire(std::stop_token stop) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  const Shared<controller::ElectorCore> core = handle_->core;
+  return core->Acquire(stop);
+}
+
+Result<void> LeaderElector::WaitUntilLost(std::stop_token stop) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  const Shared<controller::ElectorCore> core = handle_->core;
+  return core->WaitUntilLost(stop);
+}
+
+void LeaderElector::Abandon() const {
+  if (!detail::ForkedChild()) handle_->core->Stop();
+}
+Result<void> LeaderElector::Release(Nanos limit) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  const Shared<controller::ElectorCore> core = handle_->core;
+  return core->Release(limit);
+}
+
+Shared<SendGuard> LeaderElector::guard() const { return handle_->core->guard(); }
+bool LeaderElector::IsLeader() const noexcept { return !detail::ForkedChild() && handle_->core->guard()->Leads(); }
+std::string LeaderElector::leader() const {
+  if (detail::ForkedChild()) return {};
+  return handle_->core->leader();
+}
+std::optional<Error> LeaderElector::failure() const {
+  if (detail::ForkedChild()) return detail::ForkedError();
+  return handle_->core->failure();
+}
+const std::string& LeaderElector::identity() const noexcept { return handle_->core->identity(); }
+const std::string& LeaderElector::lease() const noexcept { return handle_->core->lease(); }
+std::uint64_t LeaderElector::slow_paths() const noexcept { return handle_->core->slow_paths(); }
+
+}  // namespace kgen

@@ -1,0 +1,532 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "controller/manager/controller_core.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include "client/request/errors.h"
+#include "controller/queue/thrown.h"
+#include "core/execution/jitter.h"
+#include "core/observers/notify_observer.h"
+#include "kgen/controller/metrics.h"
+#include "net/text.h"
+
+namespace kgen {
+namespace controller {
+namespace {
+
+// Counts the exceptions of the user's formula. The queue reports them.
+class CountedLimiter final : public RateLimiter {
+ public:
+  CountedLimiter(Shared<RateLimiter> limiter, Metrics::Counter panics) noexcept
+      : limiter_(std::move(limiter)), panics_(std::move(panics)) {}
+  Nanos When(int failures, TimePoint now) override {
+    try {
+      return limiter_->When(failures, now);
+    } catch (...) {
+      panics_.Add();
+      throw;
+    }
+  }
+
+ private:
+  const Shared<RateLimiter> limiter_;
+  Metrics::Counter panics_;
+};
+
+WorkQueueOptions QueueOptions(const detail::ControllerSpec& spec, const ControllerCore::Environment& environment) {
+  Shared<RateLimiter> limiter = environment.settings.rate_limiter;
+  if (limiter) limiter = MakeShared<CountedLimiter>(std::move(limiter), environment.metrics.function_panics);
+  return {.name = spec.name,
+          .executor = environment.executor,
+          .rate_limiter = std::move(limiter),
+          .observer = environment.observer,
+          .priorities = environment.settings.priorities};
+}
+
+// A conflict that comes back more often than this is one that a newer cache does not resolve, such as that of an apply.
+constexpr int kQuietConflicts = 5;
+
+Cause CauseOf(const AnyEvent& event) noexcept {
+  if (event.type == AnyEvent::Type::kDeleted) return Cause::kDeleted;
+  if (event.reason == Reason::kInitial) return Cause::kInitial;
+  if (event.reason == Reason::kResync) return Cause::kResync;
+  return Cause::kChanged;
+}
+
+// What a related object's event means for the object that is reconciled: its own cause where nothing has happened.
+Cause CauseOr(Cause related, const AnyEvent& event) noexcept {
+  const Cause own = CauseOf(event);
+  return own == Cause::kInitial || own == Cause::kResync ? own : related;
+}
+
+// The same error without the id if there is no memory for it.
+Error WithId(Error error, const RequestState& state) noexcept {
+  try {
+    return error.With("reconcile " + std::string(state.id_text()));
+  } catch (const std::bad_alloc&) {
+    return error;
+  }
+}
+
+}  // namespace
+
+Result<ControllerMetrics> ControllerMetrics::Make(Metrics& metrics, const std::string& controller, int workers) {
+  const std::vector<MetricLabel> name = {{"controller", controller}};
+  std::optional<Error> failure;
+  const auto counter = [&](std::string_view family, std::string_view help, const char* result = nullptr) {
+    std::vector<MetricLabel> labels = name;
+    if (result != nullptr) labels.push_back({"result", result});
+    Result<Metrics::Counter> made = metrics.AddCounter(family, help, std::move(labels));
+    if (!made) failure = made.error();
+    return made ? *made : Metrics::Counter();
+  };
+  const auto gauge = [&](std::string_view family, std::string_view help) {
+    Result<Metrics::Gauge> made = metrics.AddGauge(family, help, name);
+    if (!made) failure = made.error();
+    return made ? *made : Metrics::Gauge();
+  };
+  constexpr std::string_view kTotal = "controller_runtime_reconcile_total";
+  constexpr std::string_view kTotalHelp = "Calls of the reconcile function, by result";
+  ControllerMetrics m;
+  m.succeeded = counter(kTotal, kTotalHelp, "success");
+  m.failed = counter(kTotal, kTotalHelp, "error");
+  m.requeued = counter(kTotal, kTotalHelp, "requeue");
+  m.requeued_after = counter(kTotal, kTotalHelp, "requeue_after");
+  m.errors = counter("controller_runtime_reconcile_errors_total", "Calls that failed");
+  m.terminal_errors = counter("controller_runtime_terminal_reconcile_errors_total",
+                              "Calls that failed in a way that another attempt cannot mend");
+  m.panics = counter("controller_runtime_reconcile_panics_total", "Calls that threw an exception");
+  m.skipped =
+      counter("kgen_controller_own_writes_skipped_total", "Calls that were not made for the controller's own write");
+  m.function_panics = counter("kgen_controller_function_panics_total",
+                              "Exceptions of predicates, functions of Watches() and rate limiters");
+  m.timeouts =
+      counter("controller_runtime_reconcile_timeouts_total", "Calls that were still running at their deadline");
+  m.workers = gauge("controller_runtime_max_concurrent_reconciles", "How many calls may run at once");
+  m.active = gauge("controller_runtime_active_workers", "How many calls run");
+  auto time = metrics.AddHistogram("controller_runtime_reconcile_time_seconds", "How long a call takes",
+                                   ReconcileTimeBounds(), name);
+  if (!time) failure = time.error();
+  if (failure) return Fail(failure->With("metrics of controller " + controller));
+  m.time = *time;
+  m.workers.Set(workers);
+  return m;
+}
+
+// One call of the function, with its stop token: requested with that of the controller, or at the deadline.
+class ControllerCore::Call {
+ public:
+  Call(ControllerCore& core, const ObjectKey& key, const std::stop_token& stop)
+      : core_(core), key_(key), started_(core.environment_.executor->clock()->Now()), forward_(stop, Forward{source_}) {
+    {
+      const MutexLock lock(core_.mutex_);
+      core_.calls_.push_back(this);
+    }
+    const Nanos limit = core.environment_.settings.deadline;
+    if (limit <= Nanos::zero()) return;
+    const Shared<Executor>& executor = core.environment_.executor;
+    const Shared<Clock> clock = executor->clock();
+    deadline_ = Later(started_, limit);
+    // The timer only posts, because callbacks of the token are code of the user.
+    timer_ = clock->At(deadline_, TimerKind::kProgress,
+                       [executor, source = source_, strand = executor->MakeStrand("deadline of " + core.name_)] {
+                         executor->Post(strand, [source] {
+                           source->expired.store(true);
+                           source->stop.request_stop();
+                         });
+                       });
+  }
+
+  ~Call() {
+    const MutexLock lock(core_.mutex_);
+    std::erase(core_.calls_, this);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  const ObjectKey& key() const noexcept { return key_; }
+  TimePoint started() const noexcept { return started_; }
+  std::stop_token token() const { return source_->stop.get_token(); }
+  TimePoint deadline() const noexcept { return deadline_; }
+  bool expired() const noexcept { return source_->expired.load(); }
+
+ private:
+  struct Source : SharedObject {
+    std::stop_source stop;
+    std::atomic<bool> expired{false};
+  };
+  struct Forward {
+    Shared<Source> source;
+    void operator()() const { source->stop.request_stop(); }
+  };
+  ControllerCore& core_;
+  const ObjectKey& key_;
+  const TimePoint started_;
+  const Shared<Source> source_ = MakeShared<Source>();
+  TimePoint deadline_ = Waiter::kNoDeadline;
+  Timer timer_;
+  const std::stop_callback<Forward> forward_;
+};
+
+const KindInfo* ControllerCore::KindOf(const std::vector<Watch>& watches) noexcept {
+  for (const Watch& watch : watches) {
+    if (watch.spec.role == detail::WatchSpec::Role::kFor) return &watch.cache.kind();
+  }
+  return nullptr;
+}
+
+ControllerCore::ControllerCore(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment)
+    : name_(spec.name),
+      reconcile_(std::move(spec.reconcile)),
+      passes_(std::move(spec.passes)),
+      watches_(std::move(watches)),
+      environment_(std::move(environment)),
+      metrics_(environment_.metrics),
+      reconciled_(KindOf(watches_)),
+      queue_(QueueOptions(spec, environment_)),
+      ids_(SeedFrom(*environment_.executor->clock()) ^ std::hash<std::string>()(name_)) {}
+
+void RequestState::Log(std::string_view message, bool warning) const {
+  NotifyObserver(observer, [&](Observer& o) {
+    const std::string text = key.str();
+    const std::string line = "reconcile " + std::string(id_text()) + ": " + std::string(message);
+    o.OnLogged({.source = controller, .key = text, .message = line, .warning = warning});
+  });
+}
+
+// -------------------------------------------------------------------------------------------------- events to keys
+
+void ControllerCore::Enqueue(const ObjectKey& key, const RequestOptions& options) {
+  if (queue_.ShuttingDown()) return;
+  reasons_.Add(key, Cause::kRequested, reconciled_ != nullptr ? reconciled_->kind : std::string_view(), key);
+  queue_.Add(key, {.after = options.after, .priority = options.priority.value_or(kNormalPriority)});
+}
+
+void ControllerCore::Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event,
+                         const RequestOptions& asked) {
+  const meta::v1::ObjectMeta* const now = event.now.metadata();
+  const bool state = environment_.settings.skip_own_writes && watch.spec.role != detail::WatchSpec::Role::kWatches &&
+                     event.type != AnyEvent::Type::kDeleted && event.reason == Reason::kWatch && now != nullptr;
+  if (state) {
+    const WriteLog::Entry entry{now->uid, now->resourceVersion};
+    reasons_.Add(key, cause, watch.cache.kind().kind, event.key, &entry);
+  } else {
+    reasons_.Add(key, cause, watch.cache.kind().kind, event.key);
+  }
+  AddOptions options = detail::AddFor(event.reason);
+  if (event.type == AnyEvent::Type::kDeleted) options = {};
+  options.after = asked.after;
+  options.priority = asked.priority.value_or(options.priority);
+  queue_.Add(key, options);
+}
+
+// Runs in the handler of one informer; those of several may run at once.
+void ControllerCore::OnEvent(const Watch& watch, const AnyEvent& event) {
+  if (passes_ && !Passes(*passes_, watch, event)) return;
+  if (watch.spec.passes && !Passes(watch.spec.passes, watch, event)) return;
+  AddKeys(watch, event);
+}
+
+// An exception counts as a pass: an event must not be lost to a fault of its predicate.
+template <typename F>
+bool ControllerCore::Passes(const F& predicate, const Watch& watch, const AnyEvent& event) {
+  try {
+    return predicate(event);
+  } catch (...) {
+    ReportThrown("a predicate", watch, event);
+    return true;
+  }
+}
+
+// Call it in a catch block.
+void ControllerCore::ReportThrown(std::string_view who, const Watch& watch, const AnyEvent& event) noexcept {
+  metrics_.function_panics.Add();
+  NotifyObserver(environment_.observer, [&](Observer& o) {
+    const Error error = ErrorOfThrown(who);
+    const std::string handler = "controller " + name_ + ", " + watch.cache.name();
+    const std::string what = error.ToString();
+    o.OnHandlerFailed({.informer = handler, .key = &event.key, .what = what});
+  });
+}
+
+void ControllerCore::AddKeys(const Watch& watch, const AnyEvent& event) {
+  switch (watch.spec.role) {
+    case detail::WatchSpec::Role::kFor:
+      return Add(event.key, CauseOf(event), watch, event);
+    case detail::WatchSpec::Role::kOwns:
+      return AddOwners(watch, event, CauseOr(Cause::kOwned, event));
+    case detail::WatchSpec::Role::kWatches:
+      return AddMapped(watch, event, CauseOr(Cause::kWatched, event));
+  }
+}
+
+void ControllerCore::AddOwners(const Watch& watch, const AnyEvent& event, Cause cause) {
+  std::vector<ObjectKey> added;
+  for (const AnyRef* object : {&event.before, &event.now}) {
+    const meta::v1::ObjectMeta* metadata = object->metadata();
+    if (metadata == nullptr) continue;
+    for (ObjectKey& key : detail::OwnerKeys(*metadata, *reconciled_, watch.spec.owners)) {
+      if (std::find(added.begin(), added.end(), key) != added.end()) continue;
+      Add(key, cause, watch, event);
+      added.push_back(std::move(key));
+    }
+  }
+}
+
+void ControllerCore::AddMapped(const Watch& watch, const AnyEvent& event, Cause cause) {
+  Requests requests;
+  const auto call = [&](const auto& function, const auto& argument) {
+    try {
+      function(argument, requests);
+    } catch (...) {  // what it added before counts
+      ReportThrown("the function of Watches()", watch, event);
+    }
+  };
+  if (watch.spec.handle) call(watch.spec.handle, event);
+  for (const AnyRef* object : {&event.before, &event.now}) {
+    if (watch.spec.map && *object) call(watch.spec.map, *object);
+  }
+  // The queue combines equal keys that ask for something else.
+  std::vector<Requests::Entry> entries = requests.entries();
+  const auto order = [](const Requests::Entry& entry) {
+    return std::tie(entry.key, entry.options.after, entry.options.priority);
+  };
+  const auto same = [&](const auto& a, const auto& b) { return order(a) == order(b); };
+  std::ranges::sort(entries, {}, order);
+  entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
+  for (const Requests::Entry& entry : entries) Add(entry.key, cause, watch, event, entry.options);
+}
+
+// ----------------------------------------------------------------------------------------------------- running
+
+// The queue destroys the function, which may refer to the caller, before this returns or after the last call.
+Result<void> ControllerCore::Run(const std::stop_token& stop) {
+  const Shared<ControllerCore> self(this);
+  auto reconcile = [self, stop, function = std::exchange(reconcile_, {})](const ObjectKey& key) {
+    return self->ReconcileOne(key, stop, function);
+  };
+  std::vector<CacheRegistration> registrations;
+  for (const Watch& watch : watches_) {
+    registrations.push_back(watch.cache.AddEventHandler(
+        [self, &watch](const AnyEvent& event) { self->OnEvent(watch, event); }, {.name = "controller " + name_}));
+    if (Result<void> added = registrations.back().status(); !added) return added;
+  }
+  if (Result<void> ready = WaitForInitialEvents(registrations, stop); !ready) {
+    queue_.ShutDown();
+    if (stop.stop_requested()) return {};
+    return ready;
+  }
+  return queue_.Process(environment_.settings.workers, stop, std::move(reconcile));
+}
+
+// Only then does the queue hold every object of the first lists, so that priorities mean something and the first call
+// sees full caches.
+Result<void> ControllerCore::WaitForInitialEvents(const std::vector<CacheRegistration>& registrations,
+                                                  const std::stop_token& stop) {
+  SyncOptions options{.give_up_after = environment_.sync_timeout};
+  for (const CacheRegistration& each : registrations) {
+    for (const Registration& part : each.parts()) options.handlers.push_back(&part);
+  }
+  return detail::WaitForSync(*environment_.executor, stop, {}, options);
+}
+
+Result<Requeue> ControllerCore::ReconcileOne(const ObjectKey& key, const std::stop_token& stop,
+                                             const Function& function) {
+  Reasons reasons = reasons_.Take(key);
+  const bool skips = environment_.settings.skip_own_writes;
+  if (skips) {
+    if (const std::optional<Requeue> skipped = SkipOwnWrites(key, reasons)) return *skipped;
+  }
+  const Shared<WriteLog> log = skips ? MakeShared<WriteLog>() : Shared<WriteLog>();
+  const Call call(*this, key, stop);
+  RequestState state{.key = key,
+                     .controller = name_,
+                     .id = NextId(),
+                     .reasons = std::move(reasons),
+                     .failures = queue_.NumRequeues(key),
+                     .client = environment_.client.With(call.token()).With(log),
+                     .stop = call.token(),
+                     .deadline = call.deadline(),
+                     .events = environment_.events,
+                     .observer = environment_.observer};
+  if (state.reasons.count == 0) {  // another call has taken the reason together with its own
+    state.reasons = {{{Cause::kRequeued, reconciled_ != nullptr ? reconciled_->kind : std::string_view(), key}}, 1};
+  }
+  metrics_.active.Add(1);
+  Result<Requeue> result = CallFunction(function, state);
+  metrics_.active.Add(-1);
+  metrics_.time.Observe(environment_.executor->clock()->Now() - call.started());
+  if (skips) NoteOwnWrites(key, log->Take(), result);
+  return Conclude(state, std::move(result), call.expired(), stop.stop_requested());
+}
+
+// Whether this call would only be made for what the last one has written. Everything that is not known to be that leads
+// to a call.
+std::optional<Requeue> ControllerCore::SkipOwnWrites(const ObjectKey& key, const Reasons& reasons) {
+  const bool retried = reasons.fallback && reasons.fallback->cause != Cause::kRequeued;
+  if (reasons.other || reasons.states.empty() || retried) return std::nullopt;
+  Requeue result = Requeue::Done();
+  {
+    const MutexLock lock(mutex_);
+    const auto last = last_calls_.find(key);
+    if (last == last_calls_.end()) return std::nullopt;
+    std::vector<WriteLog::Entry>& writes = last->second.writes;
+    const auto own = [&](const WriteLog::Entry& state) { return std::ranges::find(writes, state) != writes.end(); };
+    if (!std::ranges::all_of(reasons.states, own)) return std::nullopt;
+    if (last->second.due) {
+      const Nanos left = *last->second.due - environment_.executor->clock()->Now();
+      if (left <= Nanos::zero()) return std::nullopt;
+      result = Requeue::After(left);
+    }
+    for (const WriteLog::Entry& state : reasons.states) std::erase(writes, state);
+    if (writes.empty()) last_calls_.erase(last);
+  }
+  metrics_.skipped.Add();
+  if (result.after > Nanos::zero()) {
+    reasons_.SetFallback(key, Cause::kRequeued, reconciled_ != nullptr ? reconciled_->kind : std::string_view());
+  }
+  return result;
+}
+
+void ControllerCore::NoteOwnWrites(const ObjectKey& key, std::vector<WriteLog::Entry> writes,
+                                   const Result<Requeue>& result) {
+  const MutexLock lock(mutex_);
+  if (!result || result->back_off || writes.empty()) {
+    last_calls_.erase(key);
+    return;
+  }
+  LastCall& last = last_calls_[key];
+  last = {.writes = std::move(writes)};
+  if (result->after > Nanos::zero()) last.due = Later(environment_.executor->clock()->Now(), result->after);
+}
+
+std::string ControllerCore::Doing() const {
+  constexpr std::size_t kMost = 5;
+  const TimePoint now = environment_.executor->clock()->Now();
+  const MutexLock lock(mutex_);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(calls_.size(), kMost); ++i) {
+    if (i > 0) text += ", ";
+    text += calls_[i]->key().str() + " for " + client::DurationText(now - calls_[i]->started());
+  }
+  if (calls_.size() > kMost) text += " and " + std::to_string(calls_.size() - kMost) + " more";
+  return text;
+}
+
+// Different numbers give different ids.
+RequestId ControllerCore::NextId() noexcept {
+  std::uint64_t rest = Jitter(ids_.fetch_add(1)).Next();
+  RequestId id;
+  for (char& digit : id) {
+    digit = "0123456789abcdef"[rest & 15];
+    rest >>= 4;
+  }
+  return id;
+}
+
+namespace {
+
+// Catches an error in the form of an exception, and nothing else.
+[[gnu::noinline]] Result<Requeue> CallCatchingErrors(const std::function<Result<Requeue>(Request&)>& function,
+                                                     Request& request) {
+  try {
+    return function(request);
+  } catch (const Exception&) {
+    return Fail(ErrorOfThrown({}));
+  }
+}
+
+// Every other exception ends the process. This is a function of its own, without a handler and not inlined, so that the
+// search for one ends here, before the stack is unwound.
+[[gnu::noinline]] Result<Requeue> CallOrTerminate(const std::function<Result<Requeue>(Request&)>& function,
+                                                  Request& request) noexcept {
+  return CallCatchingErrors(function, request);
+}
+
+}  // namespace
+
+// An exception becomes the error of this call.
+Result<Requeue> ControllerCore::CallFunction(const Function& function, RequestState& state) {
+  Request request(state);
+  if (!environment_.settings.catch_exceptions) return CallOrTerminate(function, request);
+  try {
+    return function(request);
+  } catch (const Exception&) {  // an error in another form, not a fault of the function
+    return Fail(ErrorOfThrown({}));
+  } catch (...) {
+    metrics_.panics.Add();
+    return Fail(ErrorOfThrown("the reconcile function"));
+  }
+}
+
+// Counts the result, and says what the queue does with the key. The queue reports the errors that it gets.
+Result<Requeue> ControllerCore::Conclude(const RequestState& state, Result<Requeue> result, bool timed_out,
+                                         bool stopping) {
+  const ObjectKey& key = state.key;
+  const std::string_view kind = reconciled_ != nullptr ? reconciled_->kind : std::string_view();
+  if (timed_out) metrics_.timeouts.Add();
+  if (result) {
+    const Requeue& requeue = *result;
+    const bool after = requeue.after > Nanos::zero() && !requeue.back_off;
+    if (requeue.back_off) metrics_.requeued.Add();
+    if (after) metrics_.requeued_after.Add();
+    if (!requeue.back_off && !after) metrics_.succeeded.Add();
+    if (requeue.back_off) reasons_.SetFallback(key, Cause::kRetried, kind);
+    if (after) reasons_.SetFallback(key, Cause::kRequeued, kind);
+    return result;
+  }
+  if (stopping && result.error().code() == Code::kCancelled) return Requeue::Done();  // nobody processes it any more
+  if (!result.error().terminal()) reasons_.SetFallback(key, Cause::kRetried, kind);
+  if (result.error().code() == Code::kConflict && !result.error().terminal() && state.failures < kQuietConflicts) {
+    // The cache will soon have what the other one wrote.
+    metrics_.requeued.Add();
+    return Requeue::BackOff();
+  }
+  metrics_.failed.Add();
+  metrics_.errors.Add();
+  Error error = std::move(result).error();
+  if (!error.terminal()) {
+    if (timed_out) {
+      const std::string limit = client::DurationText(environment_.settings.deadline);
+      error = Error(Code::kTimeout, "the deadline of " + limit + " passed: " + error.ToString());
+    }
+    return Fail(WithId(std::move(error), state));
+  }
+  error = WithId(std::move(error), state);
+  metrics_.terminal_errors.Add();
+  NotifyObserver(environment_.observer, [&](Observer& o) {
+    const std::string text = key.str();
+    o.OnReconcileFailed({.queue = name_, .key = text, .error = &error, .terminal = true});
+  });
+  return Requeue::Done();
+}
+
+}  // namespace controller
+
+// ---------------------------------------------------------------------------------------------------- public faces
+
+const ObjectKey& Request::key() const noexcept { return state_->key; }
+std::string_view Request::controller() const noexcept { return state_->controller; }
+std::string_view Request::id() const noexcept { return state_->id_text(); }
+std::span<const RequestReason> Request::reasons() const noexcept { return state_->reasons.first; }
+std::size_t Request::merged() const noexcept { return state_->reasons.count; }
+int Request::failures() const noexcept { return state_->failures; }
+const Client& Request::client() const noexcept { return state_->client; }
+const std::stop_token& Request::stop() const noexcept { return state_->stop; }
+TimePoint Request::deadline() const noexcept { return state_->deadline; }
+const EventRecorder& Request::events() const noexcept { return state_->events; }
+
+void Request::log(std::string_view message) const { state_->Log(message, false); }
+void Request::warn(std::string_view message) const { state_->Log(message, true); }
+
+Controller::Controller(Shared<controller::ControllerCore> core) noexcept : core_(std::move(core)) {}
+Controller::Controller(const Controller&) noexcept = default;
+Controller& Controller::operator=(const Controller&) noexcept = default;
+Controller::~Controller() = default;
+const std::string& Controller::name() const noexcept { return core_->name(); }
+void Controller::Enqueue(const ObjectKey& key, const RequestOptions& options) const { core_->Enqueue(key, options); }
+
+}  // namespace kgen

@@ -1,0 +1,146 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// ControllerCore: one controller. Turns events of its watches into keys, and calls the reconcile function for them.
+//
+//   AnyCache --events--> OnEvent() --> ReasonLog, WorkQueue --> ReconcileOne() --> the user's function
+#ifndef KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_CORE_H_
+#define KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_CORE_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controller/manager/reasons.h"
+#include "core/memory/mutex.h"
+#include "kgen/controller/caches.h"
+#include "kgen/controller/client.h"
+#include "kgen/controller/controller.h"
+#include "kgen/controller/event_recorder.h"
+#include "kgen/controller/metrics.h"
+#include "kgen/controller/work_queue.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+
+namespace kgen::controller {
+
+// Hexadecimal digits.
+using RequestId = std::array<char, 16>;
+
+// What a Request refers to. Lives on the stack of the call.
+struct RequestState {
+  std::string_view id_text() const noexcept { return {id.data(), id.size()}; }
+  void Log(std::string_view message, bool warning) const;
+
+  const ObjectKey& key;
+  std::string_view controller;
+  RequestId id;
+  Reasons reasons;
+  int failures;
+  Client client;
+  std::stop_token stop;
+  TimePoint deadline;
+  const EventRecorder& events;
+  const Shared<Observer>& observer;
+};
+
+// The metrics of one controller, under controller-runtime's names.
+struct ControllerMetrics {
+  static Result<ControllerMetrics> Make(Metrics& metrics, const std::string& controller, int workers);
+
+  Metrics::Counter succeeded, failed, requeued, requeued_after;  // controller_runtime_reconcile_total
+  Metrics::Counter errors, terminal_errors, panics, timeouts;
+  Metrics::Counter function_panics, skipped;
+  Metrics::Histogram time;
+  Metrics::Gauge workers, active;
+};
+
+// Thread safety: all members from any thread.
+// Lifetime: shared by the manager, handles, and registrations while it runs.
+class ControllerCore final : public SharedObject {
+ public:
+  // What a controller gets from its manager. With leader election, the client of a controller that needs the leader
+  // writes only while this process leads.
+  struct Environment {
+    Shared<Executor> executor;
+    Shared<Observer> observer;
+    Client client;
+    EventRecorder events;
+    ControllerMetrics metrics;
+    Nanos sync_timeout{};
+    ControllerDefaults settings{};  // of this controller
+  };
+  // A watch whose kind is known, with a user of its cache.
+  struct Watch {
+    detail::WatchSpec spec;
+    AnyCache cache;
+  };
+
+  // The kind that a controller with these watches reconciles; null if it has none.
+  static const KindInfo* KindOf(const std::vector<Watch>& watches) noexcept;
+
+  ControllerCore(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment);
+
+  const std::string& name() const noexcept { return name_; }
+  bool needs_leader() const noexcept { return environment_.settings.needs_leader; }
+  void Enqueue(const ObjectKey& key, const RequestOptions& options);
+
+  // Runs until `stop` is requested. Blocks, once.
+  // Errors: kTimeout  the initial events were not handled within the sync timeout
+  //         those of AnyCache and WorkQueue
+  Result<void> Run(const std::stop_token& stop);
+
+  // The objects whose calls run: "default/a for 3s, default/b for 1s"; "" if there are none.
+  std::string Doing() const;
+
+  // For metrics.
+  const RateLimitingQueue& queue() const noexcept { return queue_; }
+
+ private:
+  using Function = std::function<Result<Requeue>(Request&)>;
+  class Call;
+  void OnEvent(const Watch& watch, const AnyEvent& event);
+  template <typename F>
+  bool Passes(const F& predicate, const Watch& watch, const AnyEvent& event);
+  void ReportThrown(std::string_view who, const Watch& watch, const AnyEvent& event) noexcept;
+  void AddKeys(const Watch& watch, const AnyEvent& event);
+  void AddOwners(const Watch& watch, const AnyEvent& event, Cause cause);
+  void AddMapped(const Watch& watch, const AnyEvent& event, Cause cause);
+  void Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event,
+           const RequestOptions& asked = {});
+  Result<void> WaitForInitialEvents(const std::vector<CacheRegistration>& registrations, const std::stop_token& stop);
+  Result<Requeue> ReconcileOne(const ObjectKey& key, const std::stop_token& stop, const Function& function);
+  Result<Requeue> CallFunction(const Function& function, RequestState& state);
+  // What the last call for a key wrote, until it has come back.
+  struct LastCall {
+    std::vector<WriteLog::Entry> writes{};
+    std::optional<TimePoint> due{};  // of the next call, if the last one asked for it
+  };
+  std::optional<Requeue> SkipOwnWrites(const ObjectKey& key, const Reasons& reasons);
+  void NoteOwnWrites(const ObjectKey& key, std::vector<WriteLog::Entry> writes, const Result<Requeue>& result);
+  RequestId NextId() noexcept;
+  Result<Requeue> Conclude(const RequestState& state, Result<Requeue> result, bool timed_out, bool stopping);
+
+  const std::string name_;
+  Function reconcile_;  // until Run()
+  const std::optional<AnyPredicate> passes_;
+  const std::vector<Watch> watches_;
+  const Environment environment_;
+  mutable ControllerMetrics metrics_;
+  const KindInfo* const reconciled_;  // null for a controller without a kind
+  const RateLimitingQueue queue_;
+  ReasonLog reasons_;
+  std::atomic<std::uint64_t> ids_;  // grows with each call
+  mutable Mutex mutex_;
+  std::vector<const Call*> calls_ KGEN_GUARDED_BY(mutex_);  // that run, oldest first
+  // Of keys whose last call wrote something: at most one for each object. Empty unless own writes are skipped.
+  std::unordered_map<ObjectKey, LastCall> last_calls_ KGEN_GUARDED_BY(mutex_);
+};
+
+}  // namespace kgen::controller
+
+#endif  // KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_CORE_H_

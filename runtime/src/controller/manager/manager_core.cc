@@ -1,0 +1,493 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "controller/manager/manager_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/request/errors.h"
+#include "client/verbs/kind_registry.h"
+#include "controller/queue/thrown.h"
+#include "core/execution/thread_pool.h"
+#include "kgen/client/rest_mapper.h"
+#include "kgen/controller/queue_metrics.h"
+#include "net/text.h"
+
+namespace kgen::controller {
+namespace {
+
+constexpr Nanos kEventsLimit = std::chrono::seconds(5);    // to write the last Events
+constexpr Nanos kReleaseLimit = std::chrono::seconds(5);   // to release the lease
+constexpr Nanos kEndpointLimit = std::chrono::seconds(5);  // to end requests under way
+
+struct Flag : SharedObject {
+  std::atomic<bool> set{false};
+};
+
+std::string NameOf(const ManagerOptions& options) {
+  if (!options.name.empty()) return options.name;
+  return options.leader_election.name.empty() ? "kgen" : options.leader_election.name;
+}
+
+Client GuardedClient(const Client& plain, const std::optional<LeaderElector>& elector) {
+  return elector ? plain.With(elector->guard()) : plain;
+}
+
+// The first failure, followed by what went wrong while ending.
+Result<void> Join(Result<void> first, const Result<void>& second) {
+  if (second) return first;
+  if (first) return second;
+  return Fail(first.error().code(), first.error().ToString() + "; then: " + second.error().ToString());
+}
+
+// Why the lease cannot be acquired or renewed; without samples while nothing is wrong.
+MetricFamily FailureOf(const LeaderElector& elector, const std::string& name) {
+  MetricFamily family{.name = "kgen_leader_election_failing",
+                      .help = "1 while acquiring or renewing the lease fails, by the reason of the last failure"};
+  if (const std::optional<Error> failure = elector.failure()) {
+    const std::string reason(ToString(failure->code()));
+    family.samples.push_back({.labels = {{"name", name}, {"reason", reason}}, .value = 1});
+  }
+  return family;
+}
+
+// For /debug.
+std::string Describe(const LeaderElector& elector) {
+  const std::string holder = elector.leader();
+  std::string text = elector.lease();
+  if (elector.IsLeader()) {
+    text += " is held by this process, \"" + elector.identity() + "\"";
+  } else {
+    text += holder.empty() ? " has no known holder" : " was last seen held by \"" + holder + "\"";
+    text += "; this process, \"" + elector.identity() + "\", does not lead";
+  }
+  if (const std::optional<Error> failure = elector.failure())
+    text += "; the last attempt failed: " + failure->ToString();
+  return text + "\n";
+}
+
+constexpr int kMoreThreads = 1;  // for event handlers, without which no work gets into the queues
+
+// Calls of controllers that hold `threads` threads at a time must leave some to event handlers.
+Result<void> CheckThreads(const Executor& executor, int threads) {
+  const std::optional<int> limit = detail::BlockingLimitOf(executor);
+  if (!limit || threads + kMoreThreads <= *limit) return {};
+  return Fail(Code::kInvalidArgument,
+              "too many workers: controllers of this manager could hold " + std::to_string(threads) +
+                  " threads (one for each, and one for each of its workers) and event handlers need " +
+                  std::to_string(kMoreThreads) + ", but the executor has " + std::to_string(*limit) +
+                  " for blocking work; use fewer workers, or raise ExecutorOptions::max_threads by " +
+                  std::to_string(threads + kMoreThreads - *limit));
+}
+
+Result<void> CheckDefaults(const ControllerDefaults& defaults) {
+  if (defaults.workers < 1) return Fail(Code::kInvalidArgument, "controllers need at least one worker each");
+  for (const auto& [kind, workers] : defaults.workers_of) {
+    if (workers < 1) return Fail(Code::kInvalidArgument, "controllers of '" + kind + "' need at least one worker each");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Shared<ManagerCore>> ManagerCore::Make(const Connection& connection, ManagerOptions options) {
+  if (Result<void> fine = CheckDefaults(options.controllers); !fine) return Fail(fine.error().With("new manager"));
+  if (Result<void> enough = CheckThreads(connection.executor(), 1 + options.controllers.workers); !enough) {
+    return Fail(enough.error().With("new manager"));
+  }
+  std::optional<LeaderElector> elector;
+  const LeaderElectionOptions& election = options.leader_election;
+  if (election.name.empty() && !(election.namespace_.empty() && election.identity.empty())) {
+    return Fail(Code::kInvalidArgument,
+                "new manager: the leader election has no name; without one, every replica would do the work");
+  }
+  if (!election.name.empty()) {
+    Result<LeaderElector> made = LeaderElector::New(connection, options.leader_election);
+    if (!made) return Fail(made.error().With("new manager"));
+    elector.emplace(*std::move(made));
+  }
+  if (!options.endpoint.metrics) options.endpoint.metrics.emplace();
+  if (!options.endpoint.observer) options.endpoint.observer = Shared<Observer>(&connection.observer());
+  Result<Endpoint> endpoint = Endpoint::Listen(options.endpoint);
+  if (!endpoint) return Fail(endpoint.error().With("new manager"));
+  auto core = MakeShared<ManagerCore>(connection, std::move(options), std::move(elector), *std::move(endpoint));
+  if (Result<void> added = core->AddPages(); !added) return Fail(added.error().With("new manager"));
+  return core;
+}
+
+ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, std::optional<LeaderElector> elector,
+                         Endpoint endpoint)
+    : connection_(connection),
+      executor_(connection.shared_executor()),
+      observer_(&connection.observer()),
+      options_(std::move(options)),
+      name_(NameOf(options_)),
+      elector_(std::move(elector)),
+      endpoint_(std::move(endpoint)),
+      metrics_(*options_.endpoint.metrics),
+      caches_(connection, options_.caches),
+      plain_(caches_, name_),
+      guarded_(GuardedClient(plain_, elector_)) {
+  metrics_.AddRequestsOf(connection_);
+  metrics_.AddProcess();
+  if (!elector_) return;
+  metrics_.AddCollector([elector = *elector_, name = options_.leader_election.name] {
+    return std::vector<MetricFamily>{
+        {.name = "leader_election_master_status",
+         .help = "1 if this process leads, else 0",
+         .samples = {{.labels = {{"name", name}}, .value = elector.IsLeader() ? 1.0 : 0.0}}},
+        {.name = "leader_election_slowpath_total",
+         .help = "Renewals that had to read the lease first",
+         .type = MetricType::kCounter,
+         .samples = {{.labels = {{"name", name}}, .value = static_cast<double>(elector.slow_paths())}}},
+        FailureOf(elector, name)};
+  });
+}
+
+// --------------------------------------------------------------------------------------------- before and during Run
+
+Result<void> ManagerCore::Check(const detail::ControllerSpec& spec) const {
+  if (spec.name.empty()) return Fail(Code::kInvalidArgument, "a controller needs a name");
+  if (spec.workers && *spec.workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
+  if (spec.watches.empty()) return Fail(Code::kInvalidArgument, "it watches nothing; use Control<T>() or Watches()");
+  if (!spec.reconcile) return Fail(Code::kInvalidArgument, "the function of Reconcile() is empty");
+  for (const detail::WatchSpec& watch : spec.watches) {
+    if (watch.role == detail::WatchSpec::Role::kWatches && !watch.map && !watch.handle) {
+      return Fail(Code::kInvalidArgument,
+                  "the function of Watches() for " + std::string(watch.table->name) + " is empty");
+    }
+    if (watch.kind == nullptr && !watch.dynamic) {
+      return Fail(Code::kInvalidArgument,
+                  std::string(watch.table->name) + " names no kind; use a generated type, or pass a GroupVersionKind");
+    }
+  }
+  return {};
+}
+
+ControllerDefaults ManagerCore::SettingsOf(const detail::ControllerSpec& spec, const KindInfo* kind) const {
+  ControllerDefaults settings = options_.controllers;
+  if (kind != nullptr) {
+    std::string name(kind->kind);
+    if (!kind->group.empty()) name.append(".").append(kind->group);
+    for (const auto& [each, workers] : settings.workers_of) {
+      if (each == name) settings.workers = workers;
+    }
+  }
+  settings.workers = spec.workers.value_or(settings.workers);
+  if (spec.rate_limiter) settings.rate_limiter = spec.rate_limiter;
+  settings.priorities = spec.priorities.value_or(settings.priorities);
+  settings.deadline = spec.deadline.value_or(settings.deadline);
+  settings.needs_leader = spec.needs_leader.value_or(settings.needs_leader);
+  settings.skip_own_writes = spec.skip_own_writes.value_or(settings.skip_own_writes);
+  settings.catch_exceptions = spec.catch_exceptions.value_or(settings.catch_exceptions);
+  return settings;
+}
+
+Result<void> ManagerCore::TakeName(const std::string& name) {
+  const MutexLock lock(mutex_);
+  if (phase_ >= Phase::kStopping) return Fail(Code::kStopped, "the manager has stopped");
+  if (std::find(names_.begin(), names_.end(), name) != names_.end()) {
+    return Fail(Code::kInvalidArgument, "the name is taken; names of controllers are labels of metrics");
+  }
+  names_.push_back(name);
+  return {};
+}
+
+Result<void> ManagerCore::TakeThreads(int threads) {
+  const MutexLock lock(mutex_);
+  Result<void> enough = CheckThreads(*executor_, threads_ + threads);
+  if (enough) threads_ += threads;
+  return enough;
+}
+
+// May ask the server, for dynamic kinds.
+Result<std::vector<ControllerCore::Watch>> ManagerCore::Resolve(std::vector<detail::WatchSpec> specs) {
+  std::vector<ControllerCore::Watch> watches;
+  for (detail::WatchSpec& spec : specs) {
+    if (spec.dynamic) {
+      Result<ResourceMapping> mapping = plain_.mapper().ForKind(*spec.dynamic);
+      if (!mapping) return Fail(mapping.error());
+      spec.kind = &client::KindOf(*mapping);
+    }
+    Result<AnyCache> cache = caches_.Of(*spec.table, *spec.kind);
+    if (!cache) return Fail(cache.error());
+    watches.push_back({std::move(spec), *std::move(cache)});
+  }
+  return watches;
+}
+
+Result<Shared<ControllerCore>> ManagerCore::AddController(detail::ControllerSpec spec) {
+  const std::string doing = "controller " + spec.name;
+  if (Result<void> fine = Check(spec); !fine) return Fail(fine.error().With(doing));
+  if (Result<void> taken = TakeName(spec.name); !taken) return Fail(taken.error().With(doing));
+  int threads = 0;
+  const auto make = [&]() -> Result<Shared<ControllerCore>> {
+    auto watches = Resolve(std::move(spec.watches));
+    if (!watches) return Fail(watches.error());
+    ControllerDefaults settings = SettingsOf(spec, ControllerCore::KindOf(*watches));
+    if (Result<void> enough = TakeThreads(1 + settings.workers); !enough) return Fail(enough.error());
+    threads = 1 + settings.workers;
+    auto metrics = ControllerMetrics::Make(metrics_, spec.name, settings.workers);
+    if (!metrics) return Fail(metrics.error());
+    ControllerCore::Environment environment{.executor = executor_,
+                                            .observer = observer_,
+                                            .client = settings.needs_leader ? guarded_ : plain_,
+                                            .events = EventsOf(spec.name),
+                                            .metrics = *metrics,
+                                            .sync_timeout = options_.caches.sync_timeout,
+                                            .settings = std::move(settings)};
+    auto core = MakeShared<ControllerCore>(std::move(spec), *std::move(watches), std::move(environment));
+    const auto run = [core](const std::stop_token& stop) { return core->Run(stop); };
+    const auto doing = [core] { return core->Doing(); };
+    if (Result<void> added =
+            Add("controller " + core->name(), run, core->needs_leader() ? Group::kLeader : Group::kAnyReplica, doing);
+        !added)
+      return Fail(added.error());
+    static_cast<void>(core->queue().metrics());  // measures all durations, not only those after the first scrape
+    // It must not keep the controller alive.
+    metrics_.AddCollector([queue = core->queue()] { return FamiliesOf(queue.metrics()); });
+    return core;
+  };
+  const std::string name = spec.name;
+  Result<Shared<ControllerCore>> made = make();
+  const MutexLock lock(mutex_);
+  if (made) {
+    controllers_.push_back(*made);
+    return made;
+  }
+  std::erase(names_, name);
+  threads_ -= threads;
+  return Fail(made.error().With(doing));
+}
+
+// Not guarded by the lease: an Event tells what happened while this process led, and is written after that, too.
+EventRecorder ManagerCore::EventsOf(std::string_view controller) {
+  const MutexLock lock(mutex_);
+  for (const Recorder& each : recorders_) {
+    if (each.controller == controller) return each.recorder;
+  }
+  recorders_.push_back({std::string(controller), EventRecorder(connection_, {.controller = std::string(controller)})});
+  return recorders_.back().recorder;
+}
+
+Result<void> ManagerCore::Add(std::string name, Run1 run, Group group, std::function<std::string()> doing) {
+  if (!run) return Fail(Code::kInvalidArgument, "add " + name + ": the function is empty");
+  const MutexLock lock(mutex_);
+  if (phase_ >= Phase::kStopping) return Fail(Code::kStopped, "add " + name + ": the manager has stopped");
+  runnables_.push_back({.name = std::move(name), .run = std::move(run), .doing = std::move(doing), .group = group});
+  if (started_[static_cast<std::size_t>(group)]) Launch(runnables_.size() - 1);
+  return {};
+}
+
+void ManagerCore::StartGroup(Group group) {
+  const MutexLock lock(mutex_);
+  if (phase_ != Phase::kRunning) return;
+  started_[static_cast<std::size_t>(group)] = true;
+  for (std::size_t i = 0; i < runnables_.size(); ++i) {
+    if (runnables_[i].group == group) Launch(i);
+  }
+}
+
+void ManagerCore::Launch(std::size_t index) {
+  Runnable& runnable = runnables_[index];
+  if (std::exchange(runnable.started, true)) return;
+  runnable.running = true;
+  ++running_;
+  executor_->Blocking(runnable.name, [self = Shared<ManagerCore>(this), index, run = std::exchange(runnable.run, {}),
+                                      stop = work_.get_token()]() mutable {
+    Result<void> result;
+    try {
+      result = run(std::move(stop));
+    } catch (...) {
+      result = Fail(ErrorOfThrown("it"));
+    }
+    run = {};  // before Run() returns, since it may refer to the caller of that
+    self->OnEnd(index, std::move(result));
+  });
+}
+
+void ManagerCore::OnEnd(std::size_t index, Result<void> result) {
+  Shared<Waiter> waiter;
+  bool failed = false;
+  {
+    const MutexLock lock(mutex_);
+    runnables_[index].running = false;
+    --running_;
+    // A stop that was requested is no failure.
+    failed = !result && !(result.error().code() == Code::kCancelled && work_.stop_requested());
+    if (failed) {
+      const Error error = result.error().With(runnables_[index].name);
+      first_error_ = first_error_ ? Join(Fail(*first_error_), Fail(error)).error() : error;
+    }
+    waiter = waiter_;
+  }
+  if (failed) end_.request_stop();
+  if (waiter) waiter->Notify();
+}
+
+// ------------------------------------------------------------------------------------------------------------- Run
+
+Result<void> ManagerCore::Run(const std::stop_token& stop) {
+  const Shared<ManagerCore> self(this);
+  if (executor_->InPostedTask()) {
+    return Fail(Code::kInvalidArgument, "run manager: a blocking call on a thread that must not block");
+  }
+  {
+    const MutexLock lock(mutex_);
+    if (phase_ != Phase::kNew) return Fail(Code::kInvalidArgument, "run manager: it can run only once");
+    phase_ = Phase::kRunning;
+  }
+  const std::stop_callback forward(stop, [self] { self->end_.request_stop(); });
+  Result<void> outcome;
+  try {
+    outcome = Work();
+  } catch (const std::bad_alloc&) {
+    outcome = Fail(client::OutOfMemory("start"));
+  }
+  return Finish(std::move(outcome));
+}
+
+// Returns when a stop is requested, or something has failed.
+Result<void> ManagerCore::Work() {
+  const std::stop_token end = end_.get_token();
+  if (Result<void> started = endpoint_.Start(); !started) return started;
+  StartGroup(Group::kBeforeCaches);
+  caches_.Start({});  // they end in Finish(), after their users
+  if (Result<void> synced = caches_.WaitForSync(end); !synced) return end.stop_requested() ? Result<void>() : synced;
+  if (end.stop_requested()) return {};
+  StartGroup(Group::kAnyReplica);
+  if (elector_) {
+    if (Result<void> acquired = elector_->Acquire(end); !acquired) {
+      return end.stop_requested() ? Result<void>() : acquired;
+    }
+  }
+  leading_.store(true);
+  StartGroup(Group::kLeader);
+  if (elector_) {
+    Result<void> held = elector_->WaitUntilLost(end);
+    if (!held) lost_.store(true);
+    return held;
+  }
+  const Shared<Waiter> waiter = executor_->MakeWaiter("manager " + name_);
+  if (Result<void> waited = waiter->Wait(end); !waited && !end.stop_requested()) return waited;
+  return {};
+}
+
+std::string ManagerCore::Running() const {
+  const MutexLock lock(mutex_);
+  std::string names;
+  for (const Runnable& each : runnables_) {
+    if (!each.running) continue;
+    if (!names.empty()) names += ", ";
+    names += each.name;
+    if (const std::string doing = each.doing ? each.doing() : ""; !doing.empty()) names += " (" + doing + ")";
+  }
+  return names;
+}
+
+Result<void> ManagerCore::WaitForRunning() {
+  const Nanos limit = options_.graceful_shutdown;
+  const Shared<Waiter> waiter = executor_->MakeWaiter("end of manager " + name_);
+  {
+    const MutexLock lock(mutex_);
+    waiter_ = waiter;
+  }
+  const TimePoint deadline = limit < Nanos::zero() ? Waiter::kNoDeadline : Later(executor_->clock()->Now(), limit);
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      if (running_ == 0) return {};
+    }
+    const Result<void> waited = waiter->Wait({}, deadline);
+    if (waited) continue;
+    const std::string running = Running();
+    if (running.empty()) return {};  // the last one has just ended
+    if (waited.error().code() != Code::kTimeout) return waited;
+    return Fail(Code::kTimeout, "did not end within " + client::DurationText(limit) + " of being stopped: " + running);
+  }
+}
+
+// Ends everything, in the reverse order of the start.
+Result<void> ManagerCore::Finish(Result<void> outcome) {
+  {
+    const MutexLock lock(mutex_);
+    phase_ = Phase::kStopping;
+  }
+  work_.request_stop();
+  Result<void> ended = WaitForRunning();
+  const bool all_ended = ended.has_value();
+  if (options_.graceful_shutdown == Nanos::zero()) ended = {};  // whoever does not wait does not care
+  StopRecorders();
+  if (elector_) {
+    if (all_ended && !lost_.load()) {
+      ended = elector_->Release(kReleaseLimit);
+    } else {
+      elector_->Abandon();
+    }
+  }
+  leading_.store(false);
+  if (all_ended) {
+    caches_.Shutdown();
+  } else {  // a handler may be what has not ended
+    executor_->Blocking("stop the caches", [caches = caches_] { caches.Shutdown(); });
+  }
+  ended = Join(std::move(ended), endpoint_.Stop(kEndpointLimit));
+  // These may hold the manager, which then holds itself. They are destroyed without the lock.
+  std::vector<Runnable> runnables;
+  std::vector<Shared<ControllerCore>> controllers;
+  const MutexLock lock(mutex_);
+  phase_ = Phase::kEnded;
+  waiter_ = {};
+  if (all_ended) {
+    runnables.swap(runnables_);
+    controllers.swap(controllers_);
+  }
+  if (first_error_) outcome = Join(Fail(*first_error_), outcome);
+  Result<void> result = Join(std::move(outcome), ended);
+  if (!result) return Fail(result.error().With("run manager " + name_));
+  return {};
+}
+
+// All recorders together have one limit; they report what they drop.
+void ManagerCore::StopRecorders() {
+  std::vector<Recorder> recorders;
+  {
+    const MutexLock lock(mutex_);
+    recorders = recorders_;
+  }
+  const TimePoint deadline = Later(executor_->clock()->Now(), kEventsLimit);
+  for (const Recorder& each : recorders) {
+    (void)each.recorder.Stop(std::max(Nanos(0), Nanos(deadline - executor_->clock()->Now())));
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------- debug
+
+// The functions hold no reference to the manager, which has the endpoint.
+Result<void> ManagerCore::AddPages() {
+  const Caches caches = caches_;
+  // A kind that is read for the first time later does not make the process unready.
+  const auto synced = [caches, before = MakeShared<Flag>()](const std::stop_token&) -> Result<void> {
+    if (before->set.load()) return {};
+    for (const cache::InformerStatus& each : caches.status()) {
+      if (!each.synced)
+        return Fail(Code::kUnavailable, each.name + " has not synced: it is " + std::string(each.state));
+    }
+    before->set.store(true);
+    return {};
+  };
+  if (Result<void> added = endpoint_.AddReadyCheck("caches", synced); !added) return added;
+  const auto lease = [elector = elector_] { return elector ? Describe(*elector) : std::string("no election\n"); };
+  if (Result<void> added = endpoint_.AddDebugSection("leader", lease); !added) return added;
+  return endpoint_.AddDebugSection("caches", [caches] {
+    std::string text;
+    for (const cache::InformerStatus& each : caches.status()) {
+      text.append(each.name).append(": ").append(each.state).append(", ").append(std::to_string(each.objects));
+      text.append(" objects at resource version ").append(each.resource_version);
+      if (each.has_error) text += ", last error: " + each.last_error.ToString();
+      text += '\n';
+    }
+    return text;
+  });
+}
+
+}  // namespace kgen::controller

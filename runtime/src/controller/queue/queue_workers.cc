@@ -1,0 +1,323 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The workers and the shutdown of a work queue.
+#include <new>
+#include <string>
+#include <utility>
+
+#include "controller/queue/queue_core.h"
+#include "controller/queue/thrown.h"
+#include "core/memory/fork.h"
+#include "core/observers/notify_observer.h"
+
+namespace kgen::controller {
+
+using Pending = QueueItem::Pending;
+
+namespace {
+
+constexpr Nanos kStartAgain = std::chrono::milliseconds(100);  // after there was no memory for a worker
+
+}  // namespace
+
+// The task of a worker. It counts as running from when the queue requests it until it finds no item or the executor
+// drops it. It does not own the Processing: the user's function must not outlive Process(), and `work_` holds the
+// Processing as long as a worker is running.
+class QueueCore::Worker {
+ public:
+  Worker(Shared<QueueCore> core, const Processing* processing) noexcept
+      : core_(std::move(core)), processing_(processing) {}
+  Worker(Worker&&) noexcept = default;
+  Worker& operator=(Worker&&) = delete;
+  ~Worker() {
+    if (core_) core_->EndWorker();
+  }
+
+  void operator()() {
+    std::int32_t priority = 0;
+    TimePoint now = core_->NowIfMeasured();
+    while (QueueItem* const item = core_->NextForWorker(*processing_, now, priority)) {
+      now = core_->Reconcile(*processing_, item, priority);
+    }
+    core_ = {};  // NextForWorker() has already counted the end of this worker
+  }
+
+ private:
+  Shared<QueueCore> core_;
+  const Processing* processing_;
+};
+
+// A worker whose task could not be made ends at once. So that its item does not wait forever, the timer then requests
+// one again.
+void QueueCore::StartTasks(const Wakes& wakes) noexcept {
+  for (std::size_t i = 0; i < wakes.workers; ++i) {
+    Worker worker(Shared<QueueCore>(this), wakes.processing);
+    try {
+      executor_->Blocking("work queue " + name_, std::move(worker));
+    } catch (const std::bad_alloc&) {
+      const TimePoint again = Later(Now(), kStartAgain);
+      const MutexLock lock(mutex_);
+      start_again_ = again;
+      Arm();
+    }
+  }
+}
+
+void QueueCore::WakeWorkers(Wakes& wakes) noexcept {
+  start_again_ = TimePoint::max();
+  if (!work_) return;
+  while (running_ < workers_ && wakes.workers < ready_.size()) {
+    ++running_;
+    ++wakes.workers;
+  }
+  wakes.processing = work_.get();
+}
+
+QueueItem* QueueCore::NextForWorker(const Processing& processing, TimePoint now, std::int32_t& priority) noexcept {
+  if (detail::ForkedChild()) return nullptr;  // forked by the reconcile function
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    // No call starts after a stop request, even if Process() has not noticed the request yet.
+    const bool start = processing.drain || !processing.stop.stop_requested();
+    if (QueueItem* const item = start ? Take(now, nullptr) : nullptr) {
+      priority = item->priority;
+      return item;
+    }
+    CountEnd(wakes);
+  }
+  Act(wakes);
+  return nullptr;
+}
+
+void QueueCore::EndWorker() noexcept {
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    CountEnd(wakes);
+  }
+  Act(wakes);
+}
+
+void QueueCore::CountEnd(Wakes& wakes) noexcept {
+  --running_;
+  if (running_ == 0 && abandoned_) wakes.ended = std::exchange(work_, {});
+  if (Finished()) WakeAll();
+}
+
+TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept {
+  Result<Requeue> result = Requeue{};
+  try {
+    result = processing.reconcile(item->key());
+  } catch (...) {
+    result = Fail(ErrorOfThrown("the function"));
+  }
+  if (result && !result->back_off) return OnSuccess(item, priority, *result);
+  if (result) {
+    BackOff(item, result->priority.value_or(priority), nullptr);
+  } else {
+    BackOff(item, priority, &result.error());
+  }
+  return NowIfMeasured();
+}
+
+TimePoint QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
+  if (std::exchange(item->reported, false)) ReportRecovery(item);
+  const bool again = requeue.after > Nanos::zero();
+  const TimePoint now = again ? Now() : NowIfMeasured();
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    item->failures = 0;
+    if (again && !shutting_down_) {
+      Queue(item, {.due = Later(now, requeue.after), .priority = requeue.priority.value_or(priority), .periodic = true},
+            now, wakes);
+    }
+    Finish(item, now, wakes);
+  }
+  Act(wakes);
+  return now;
+}
+
+// Called by the worker that processes the item, which nobody else changes or erases meanwhile, but for the count.
+void QueueCore::ReportRecovery(QueueItem* item) noexcept {
+  std::uint32_t failures = 0;
+  {
+    const MutexLock lock(mutex_);
+    failures = item->failures;
+  }
+  const Nanos after = Now() - item->failing;
+  NotifyObserver(observer_, [&](Observer& o) {
+    const std::string key = type_.text(item->key());  // may throw
+    o.OnRecovered({.source = name_, .key = key, .failures = failures, .after = after});
+  });
+}
+
+// `error` is null if nothing failed.
+void QueueCore::BackOff(QueueItem* item, std::int32_t priority, const Error* error) noexcept {
+  std::uint32_t failures = 0;
+  bool again = false;
+  {
+    const MutexLock lock(mutex_);
+    failures = item->failures++;
+    again = !shutting_down_;
+  }
+  const TimePoint now = Now();
+  const Nanos delay = again ? Limit(failures, {}, now) : Nanos();
+  if (error != nullptr) {
+    if (!std::exchange(item->reported, true)) item->failing = now;
+    NotifyObserver(observer_, [&](Observer& o) {
+      const std::string key = TextOf(item);
+      o.OnReconcileFailed(
+          {.queue = name_, .key = key, .error = error, .attempt = static_cast<int>(failures) + 1, .retry_in = delay});
+    });
+  }
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    if (!shutting_down_) {
+      When when{.priority = priority};
+      if (delay > Nanos::zero()) when.due = Later(now, delay);
+      Queue(item, when, now, wakes);
+    }
+    Finish(item, now, wakes);
+  }
+  Act(wakes);
+}
+
+// For messages, which must not be lost to a key whose text throws.
+std::string QueueCore::TextOf(QueueItem* item) const {
+  try {
+    return type_.text(item->key());
+  } catch (...) {
+    return "a key whose text threw";
+  }
+}
+
+Result<void> QueueCore::StartWorkers(int workers, const Shared<Processing>& processing) {
+  if (workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
+  if (executor_->InPostedTask()) {
+    return Fail(Code::kInvalidArgument, "a blocking call on a thread that must not block; use Executor::Blocking");
+  }
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    if (shutting_down_) return Fail(Code::kStopped, "the queue was shut down");
+    if (work_) return Fail(Code::kInvalidArgument, "another Process() of this queue runs");
+    work_ = processing;
+    workers_ = static_cast<std::size_t>(workers);
+    WakeWorkers(wakes);
+  }
+  Act(wakes);
+  return {};
+}
+
+Result<void> QueueCore::Process(int workers, const std::stop_token& stop, detail::Reconciler reconcile, bool drain) {
+  const std::string doing = "process work queue " + name_;
+  const auto processing = MakeShared<Processing>(std::move(reconcile), stop, drain);  // destroyed without the lock
+  const auto waiter = executor_->MakeWaiter(doing);
+  {
+    const MutexLock lock(mutex_);
+    watchers_.push_back(waiter);
+  }
+  Result<void> result = StartWorkers(workers, processing);
+  const bool started = result.has_value();
+  if (started) result = RunUntilFinished(waiter, stop, drain);
+  const MutexLock lock(mutex_);
+  std::erase(watchers_, waiter);
+  if (started) {
+    abandoned_ = running_ > 0;
+    if (!abandoned_) work_ = {};
+  }
+  if (!result) return Fail(result.error().With(doing));
+  return {};
+}
+
+// Returns when no worker is running, or with an error.
+Result<void> QueueCore::RunUntilFinished(const Shared<Waiter>& waiter, const std::stop_token& stop, bool drain) {
+  Result<void> result = waiter->Wait(stop);  // also ends when another thread shuts the queue down
+  if (result || stop.stop_requested()) {
+    if (drain) BeginDrain();
+    // A stop without a drain also ends a drain that another thread began.
+    result = WaitUntilFinished(drain ? std::stop_token() : stop);
+    if (!result && !drain && stop.stop_requested()) {
+      ShutDown();
+      result = WaitUntilFinished({});
+    }
+  }
+  if (!result) ShutDown();
+  return result;
+}
+
+void QueueCore::ShutDown() {
+  QueueItem* dropped = nullptr;
+  {
+    const MutexLock lock(mutex_);
+    if (shutting_down_ && !draining_) return;
+    shutting_down_ = true;
+    draining_ = false;
+    start_again_ = TimePoint::max();
+    Disarm();
+    ready_.Clear();
+    delayed_.Clear();
+    for (QueueItem* item = processing_.head(); item != nullptr; item = item->next) item->pending = Pending::kNo;
+    dropped = items_.TakeUnprocessed();
+    WakeAll();
+  }
+  ItemMap::Free(type_, dropped);
+}
+
+void QueueCore::BeginDrain() {
+  const MutexLock lock(mutex_);
+  if (shutting_down_) return;
+  shutting_down_ = true;
+  draining_ = true;
+  while (!delayed_.empty()) {
+    QueueItem* const item = delayed_.first();
+    delayed_.Remove(item);
+    item->pending = Pending::kNo;
+    item->failures = 0;
+    EraseIfUnused(item);
+  }
+  Arm();  // only for workers that could not start
+  WakeAll();
+}
+
+Result<void> QueueCore::ShutDownWithDrain(const std::stop_token& stop) {
+  BeginDrain();
+  return WaitUntilFinished(stop);
+}
+
+bool QueueCore::ShuttingDown() {
+  const MutexLock lock(mutex_);
+  return shutting_down_;
+}
+
+bool QueueCore::Finished() const noexcept {
+  if (!shutting_down_ || running_ > 0) return false;
+  return !draining_ || (ready_.size() == 0 && processing_.empty());
+}
+
+// Wakes all blocked calls, which check the state again.
+void QueueCore::WakeAll() noexcept {
+  for (const Shared<Waiter>& getter : getters_) getter->Notify();
+  getters_.clear();
+  for (const Shared<Waiter>& watcher : watchers_) watcher->Notify();
+}
+
+Result<void> QueueCore::WaitUntilFinished(const std::stop_token& stop) {
+  const auto waiter = executor_->MakeWaiter("shut down work queue " + name_);
+  Result<void> waited{};
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      std::erase(watchers_, waiter);
+      if (Finished()) return {};
+      if (!waited) return waited;
+      watchers_.push_back(waiter);
+    }
+    waited = waiter->Wait(stop);
+  }
+}
+
+}  // namespace kgen::controller

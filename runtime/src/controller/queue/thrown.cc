@@ -1,0 +1,30 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "controller/queue/thrown.h"
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "client/request/errors.h"
+
+namespace kgen::controller {
+
+Error ErrorOfThrown(std::string_view who) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const Exception& thrown) {
+      return thrown.error();  // of Must(), or of Request::Get()
+    } catch (const std::bad_alloc&) {
+      return client::OutOfMemory();
+    } catch (const std::exception& thrown) {
+      return {Code::kUserCode, std::string(who) + " threw: " + thrown.what()};
+    } catch (...) {
+      return {Code::kUserCode, std::string(who) + " threw something that is not a std::exception"};
+    }
+  } catch (...) {  // no memory for the text
+    return client::OutOfMemory();
+  }
+}
+
+}  // namespace kgen::controller

@@ -1,0 +1,64 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Activity: what is still going on, so that a shutdown can wait for its end.
+#ifndef KGEN_SRC_CONTROLLER_SERVE_ACTIVITY_H_
+#define KGEN_SRC_CONTROLLER_SERVE_ACTIVITY_H_
+
+#include <cstddef>
+#include <utility>
+
+#include "core/memory/mutex.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen::controller {
+
+// Thread safety: all members from any thread. Only AwaitNone() blocks.
+class Activity final : public SharedObject {
+ public:
+  // One thing that is going on, until the token is destroyed.
+  class Token {
+   public:
+    explicit Token(Shared<Activity> of) : of_(std::move(of)) { of_->Enter(); }
+    Token(Token&& other) noexcept = default;
+    Token& operator=(Token&&) = delete;
+    ~Token() {
+      if (of_) of_->Leave();
+    }
+
+   private:
+    Shared<Activity> of_;
+  };
+
+  // Blocks until nothing is going on. One caller at a time. Errors: those of Waiter::Wait
+  Result<void> AwaitNone(Executor& executor, TimePoint deadline) {
+    const Shared<Waiter> waiter = executor.MakeWaiter("the end of the endpoint's requests");
+    for (;;) {
+      {
+        const MutexLock lock(mutex_);
+        if (count_ == 0) return {};
+        waiter_ = waiter;
+      }
+      if (auto waited = waiter->Wait({}, deadline); !waited) return waited;
+    }
+  }
+
+ private:
+  void Enter() {
+    const MutexLock lock(mutex_);
+    ++count_;
+  }
+  void Leave() noexcept {
+    const MutexLock lock(mutex_);
+    if (--count_ == 0 && waiter_) waiter_->Notify();
+  }
+
+  Mutex mutex_;
+  std::size_t count_ KGEN_GUARDED_BY(mutex_) = 0;
+  Shared<Waiter> waiter_ KGEN_GUARDED_BY(mutex_);
+};
+
+}  // namespace kgen::controller
+
+#endif  // KGEN_SRC_CONTROLLER_SERVE_ACTIVITY_H_

@@ -1,0 +1,373 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "controller/serve/endpoint_routes.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "core/memory/mutex.h"
+#include "core/observers/notify_observer.h"
+#include "core/observers/throttled_observer.h"
+
+namespace kgen::controller {
+namespace {
+
+constexpr std::size_t kLargeBytes = 64 * 1024;
+constexpr std::string_view kRoots[] = {"/healthz", "/readyz", "/debug"};  // by kind
+
+std::string_view RootOf(EndpointRoutes::Kind kind) { return kRoots[static_cast<std::size_t>(kind)]; }
+
+bool IsName(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+  });
+}
+
+// The query of a request for checks. Values are not decoded, because names need no encoding.
+struct Exclusions {
+  explicit Exclusions(std::string_view query) {
+    while (!query.empty()) {
+      const std::size_t end = std::min(query.find('&'), query.size());
+      const std::string_view pair = query.substr(0, end);
+      query.remove_prefix(std::min(end + 1, query.size()));
+      const std::size_t equal = std::min(pair.find('='), pair.size());
+      const std::string_view key = pair.substr(0, equal), value = pair.substr(std::min(equal + 1, pair.size()));
+      verbose = verbose || key == "verbose";
+      if (key == "exclude" && !Has(value)) names.push_back(value);
+    }
+  }
+
+  bool Has(std::string_view name) const { return std::ranges::find(names, name) != names.end(); }
+  // Those that are not in `known`: "\"a\",\"b\"".
+  std::string Without(const std::vector<std::string_view>& known) const {
+    std::string list;
+    for (const std::string_view name : names) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      list.append(list.empty() ? "\"" : ",\"").append(name).append("\"");
+    }
+    return list;
+  }
+
+  bool verbose = false;
+  std::vector<std::string_view> names{};  // without repetitions
+};
+
+}  // namespace
+
+// What a request asks for.
+struct EndpointRoutes::Target {
+  explicit Target(const net::ServerRequest& request)
+      : verb(request.method == "GET" ? "get" : "head"),
+        path(request.path.substr(0, request.path.find('?'))),
+        query(path.size() < request.path.size() ? request.path.substr(path.size() + 1) : std::string()) {}
+
+  // The name below a root: "" for /healthz and /healthz/, "db" for /healthz/db; nothing for another root.
+  std::optional<std::string_view> Below(std::string_view root) const {
+    const std::string_view whole = path;
+    if (!whole.starts_with(root)) return std::nullopt;
+    const std::string_view rest = whole.substr(root.size());
+    if (rest.empty()) return rest;
+    return rest.front() == '/' ? std::optional(rest.substr(1)) : std::nullopt;
+  }
+
+  std::string verb, path, query;
+};
+
+// A text that counts as long as it exists, if it is large.
+class EndpointRoutes::Answer final : public net::SharedText {
+ public:
+  Answer(std::string of, Shared<Large> count) : SharedText(Shrunk(std::move(of))) {
+    if (text.size() <= kLargeBytes) return;
+    large_ = std::move(count);
+    ++large_->count;
+  }
+  ~Answer() override {
+    if (large_) --large_->count;
+  }
+
+ private:
+  static std::string Shrunk(std::string of) {
+    of.shrink_to_fit();
+    return of;
+  }
+
+  Shared<Large> large_;
+};
+
+// Collects the results of several calls, in their order.
+class EndpointRoutes::Gathering final : public SharedObject {
+ public:
+  using Done = std::move_only_function<void(const Results&)>;
+
+  // `calls` is not empty.
+  static void Start(const Sections& calls, Done done) {
+    const auto gathering = MakeShared<Gathering>(calls.size(), std::move(done));
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      calls[i]->Call([gathering, i](const Result<SharedCall::Text>& result) { gathering->Set(i, result); });
+    }
+  }
+
+  Gathering(std::size_t size, Done done) : done_(std::move(done)), left_(size), results_(size) {}
+
+ private:
+  void Set(std::size_t i, const Result<SharedCall::Text>& result) {
+    {
+      const MutexLock lock(mutex_);
+      results_[i] = result;
+      if (--left_ > 0) return;
+    }
+    Finish();
+  }
+  // Nobody else uses the results any more.
+  void Finish() KGEN_NO_THREAD_SAFETY_ANALYSIS { done_(results_); }
+
+  Done done_;
+  Mutex mutex_;
+  std::size_t left_ KGEN_GUARDED_BY(mutex_);
+  Results results_ KGEN_GUARDED_BY(mutex_);
+};
+
+EndpointRoutes::EndpointRoutes(const EndpointOptions& options, Shared<Executor> executor, Shared<Activity> activity,
+                               Shared<net::EventLoop> loop)
+    : executor_(std::move(executor)),
+      reports_(executor_->MakeStrand("reports of the endpoint")),
+      observer_(options.observer ? options.observer : MakeShared<ThrottledObserver>(Shared<Observer>(), executor_)),
+      activity_(std::move(activity)),
+      loop_(std::move(loop)) {
+  if (options.authorize) access_ = MakeShared<AccessReview>(*options.authorize);
+  if (options.metrics) {
+    const auto text = [metrics = *options.metrics, large = large_](const std::stop_token&) -> Result<SharedCall::Text> {
+      Result<std::string> made = metrics.Text();
+      if (!made) return Fail(std::move(made).error());
+      return SharedCall::Text(MakeShared<Answer>(*std::move(made), large));
+    };
+    metrics_ = MakeShared<SharedCall>("/metrics", text, executor_, activity_);
+  }
+}
+
+Result<void> EndpointRoutes::Add(Kind kind, std::string_view name, Function function) {
+  const std::string path = std::string(RootOf(kind)) + "/" + std::string(name);
+  if (!IsName(name)) {
+    return Fail(Code::kInvalidArgument,
+                "endpoint " + path + ": a name has one or more letters, digits, '.', '_' and '-'");
+  }
+  if (!function) return Fail(Code::kInvalidArgument, "endpoint " + path + ": the function is empty");
+  const auto taken = [&path](const auto& calls) {
+    return std::ranges::any_of(calls, [&path](const auto& call) { return call->name() == path; });
+  };
+  if (kind == Kind::kDebug ? taken(sections_) : taken(Of(kind))) {
+    return Fail(Code::kInvalidArgument, "endpoint " + path + ": the name is taken");
+  }
+  auto call = [function = std::move(function)](std::stop_token stop) -> Result<SharedCall::Text> {
+    Result<std::string> text = function(std::move(stop));
+    if (!text) return Fail(std::move(text).error());
+    return SharedCall::Text(MakeShared<net::SharedText>(*std::move(text)));
+  };
+  if (kind == Kind::kDebug) {
+    sections_.push_back(MakeShared<SharedCall>(path, std::move(call), executor_, activity_));
+  } else {
+    Of(kind).push_back(MakeShared<HealthCheck>(path, std::move(call), executor_, activity_));
+  }
+  return {};
+}
+
+void EndpointRoutes::Start() {
+  for (const Checks& checks : checks_) {
+    for (const auto& check : checks) check->Start();
+  }
+}
+
+bool EndpointRoutes::IsPage(const net::ServerRequest& request) noexcept {
+  const std::string_view path = std::string_view(request.path).substr(0, request.path.find('?'));
+  return path == "/metrics" || path == "/debug" || path == "/debug/";
+}
+
+void EndpointRoutes::Handle(net::ServerRequest request, Pages pages, const Shared<net::ResponseWriter>& writer) {
+  Target target(request);
+  const bool restricted =
+      IsPage(request) && pages != Pages::kHealth && !(target.path == "/metrics" ? !metrics_ : sections_.empty());
+  const bool health = pages != Pages::kOthers && (target.Below("/healthz") || target.Below("/readyz"));
+  if (!restricted && !health) return Respond(writer, 404, "404 page not found\n");
+  if (request.method != "GET" && request.method != "HEAD") {
+    return Respond(writer, 405, "405 method not allowed\n", {{"allow", "GET, HEAD"}});
+  }
+  if (!restricted || !access_) return Serve(target, writer);
+  auto decided = [self = Shared<EndpointRoutes>(this), target, writer](AccessReview::Verdict verdict) {
+    if (verdict.error) self->Report(target.path, *verdict.error);
+    if (verdict.status == 200) return self->Serve(target, writer);
+    std::vector<HttpHeader> more;
+    if (verdict.status == 401) more.push_back({"www-authenticate", "Bearer"});
+    if (verdict.status == 429) more.push_back({"retry-after", "1"});
+    self->Respond(writer, verdict.status, verdict.message + "\n", std::move(more));
+  };
+  access_->Review(request.Header("authorization"), target.verb, target.path, std::move(decided));
+}
+
+void EndpointRoutes::Serve(const Target& target, const Shared<net::ResponseWriter>& writer) {
+  for (const Kind kind : {Kind::kHealth, Kind::kReady}) {
+    const auto below = target.Below(RootOf(kind));
+    if (below) return below->empty() ? ServeAll(kind, target, writer) : ServeOne(kind, target, writer);
+  }
+  target.path == "/metrics" ? ServeMetrics(target, writer) : ServeDebug(writer);
+}
+
+// What a probe gets for one check. The kubelet, too, takes a container for alive and not ready until it knows better.
+struct EndpointRoutes::Verdict {
+  Verdict(EndpointRoutes& routes, Kind kind, HealthCheck& check) : answer(check.Ask()) {
+    passes = answer.known ? !answer.error : kind == Kind::kHealth;
+    if (answer.error && answer.news) routes.Report(check.name(), *answer.error);
+    if (answer.recovery) routes.ReportRecovery(check.name(), *answer.recovery);
+  }
+  std::int64_t seconds() const { return std::chrono::floor<std::chrono::seconds>(answer.age).count(); }
+  std::string Line(std::string_view name) const {
+    std::string line = (passes ? "[+]" : "[-]") + std::string(name);
+    if (!answer.known) return line + (passes ? " ok: it has not run yet\n" : " failed: it has not run yet\n");
+    line += passes ? " ok" : " failed: reason withheld";
+    if (seconds() > 0) line += " (" + std::to_string(seconds()) + "s ago)";
+    return line + "\n";
+  }
+
+  HealthCheck::Answer answer;
+  bool passes = false;
+};
+
+void EndpointRoutes::ServeAll(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer) {
+  const Exclusions exclusions(target.query);
+  const bool verbose = exclusions.verbose;
+  std::vector<std::string_view> names = {};
+  std::string body;
+  bool failed = false;
+  std::int64_t age = 0;
+  if (Of(kind).empty()) {
+    names.emplace_back("ping");
+    body = exclusions.Has("ping") ? "[+]ping excluded: ok\n" : "[+]ping ok\n";
+  }
+  for (const auto& check : Of(kind)) {
+    const std::string_view name = std::string_view(check->name()).substr(RootOf(kind).size() + 1);
+    names.push_back(name);
+    if (exclusions.Has(name)) {
+      body.append("[+]").append(name).append(" excluded: ok\n");
+      continue;
+    }
+    const Verdict verdict(*this, kind, *check);
+    body += verdict.Line(name);
+    failed = failed || !verdict.passes;
+    age = std::max(age, verdict.seconds());
+  }
+  if (const std::string list = exclusions.Without(names); !list.empty()) {
+    body += "warn: some health checks cannot be excluded: no matches for " + list + "\n";
+  }
+  const std::vector<HttpHeader> more = {{"age", std::to_string(age)}};
+  if (!failed && !verbose) return Respond(writer, 200, "ok", more);
+  body.append(RootOf(kind).substr(1)).append(" check ").append(failed ? "failed\n" : "passed\n");
+  Respond(writer, failed ? 500 : 200, std::move(body), more);
+}
+
+void EndpointRoutes::ServeOne(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer) {
+  const Checks& checks = Of(kind);
+  if (checks.empty() && target.Below(RootOf(kind)) == "ping") return Respond(writer, 200, "ok");
+  const auto found = std::ranges::find(checks, target.path, [](const auto& check) { return check->name(); });
+  if (found == checks.end()) return Respond(writer, 404, "404 page not found\n");
+  const Verdict verdict(*this, kind, **found);
+  Respond(writer, verdict.passes ? 200 : 500, verdict.passes ? "ok" : "internal server error: reason withheld\n",
+          {{"age", std::to_string(verdict.seconds())}});
+}
+
+void EndpointRoutes::ServeMetrics(const Target& target, const Shared<net::ResponseWriter>& writer) {
+  metrics_->Call(
+      [self = Shared<EndpointRoutes>(this), path = target.path, writer](const Result<SharedCall::Text>& text) {
+        if (text) {
+          return self->Respond(writer, 200, *text, {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}});
+        }
+        self->Report(path, text.error());
+        self->Respond(writer, 500, "internal server error: reason withheld\n");
+      });
+}
+
+// Who asks while the page is made gets that page.
+void EndpointRoutes::ServeDebug(const Shared<net::ResponseWriter>& writer) {
+  {
+    const MutexLock lock(mutex_);
+    debug_waits_.push_back(writer);
+    if (debug_waits_.size() > 1) return;
+  }
+  Gathering::Start(sections_, [self = Shared<EndpointRoutes>(this)](const Results& results) {
+    const SharedCall::Text page = self->DebugPage(results);
+    Writers writers;
+    {
+      const MutexLock lock(self->mutex_);
+      writers.swap(self->debug_waits_);
+    }
+    for (const auto& each : writers) self->Respond(each, 200, page, {});
+  });
+}
+
+SharedCall::Text EndpointRoutes::DebugPage(const Results& results) {
+  std::string body;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& section = sections_[i];
+    if (!results[i]) Report(section->name(), results[i].error());
+    body += (body.empty() ? "# " : "\n# ") + section->name().substr(RootOf(Kind::kDebug).size() + 1) + "\n";
+    body += results[i] ? (*results[i])->text : "failed: reason withheld";
+    if (!body.ends_with('\n')) body += '\n';
+  }
+  return MakeShared<Answer>(std::move(body), large_);
+}
+
+void EndpointRoutes::Respond(const Shared<net::ResponseWriter>& writer, int status, std::string body,
+                             std::vector<HttpHeader> more) const {
+  Respond(writer, status, SharedCall::Text(MakeShared<net::SharedText>(std::move(body))), std::move(more));
+}
+
+// Posted, so that the whole response is there when the session looks at it, and its length is known.
+void EndpointRoutes::Respond(const Shared<net::ResponseWriter>& writer, int status, SharedCall::Text body,
+                             std::vector<HttpHeader> more) const {
+  if (more.empty() || more.front().name != "content-type") {
+    more.insert(more.begin(), {"content-type", "text/plain; charset=utf-8"});
+  }
+  more.push_back({"x-content-type-options", "nosniff"});
+  more.push_back({"cache-control", "no-store"});
+  loop_->Post([writer, status, body = std::move(body), more = std::move(more)]() mutable {
+    writer->Head(status, std::move(more));
+    writer->EndWith(std::move(body));
+  });
+}
+
+void EndpointRoutes::Stop() {
+  if (metrics_) metrics_->Stop();
+  for (const auto& section : sections_) section->Stop();
+  for (const Checks& checks : checks_) {
+    for (const auto& check : checks) check->Stop();
+  }
+}
+
+std::string EndpointRoutes::Running() {
+  std::string names;
+  const auto add = [&names](const auto& call) {
+    if (call->running()) names += (names.empty() ? "" : ", ") + call->name();
+  };
+  if (metrics_) add(metrics_);
+  for (const Checks& checks : checks_) std::ranges::for_each(checks, add);
+  std::ranges::for_each(sections_, add);
+  return names;
+}
+
+void EndpointRoutes::Report(const std::string& path, const Error& error) {
+  executor_->BlockingOn(reports_, [observer = observer_, path, error] {
+    NotifyObserver(observer, [&](Observer& o) { o.OnCheckFailed({.check = path, .error = &error}); });
+  });
+}
+
+void EndpointRoutes::ReportRecovery(const std::string& path, const HealthCheck::Answer::Recovery& recovery) {
+  executor_->BlockingOn(reports_, [observer = observer_, path, recovery] {
+    NotifyObserver(observer, [&](Observer& o) {
+      o.OnRecovered({.source = "check", .key = path, .failures = recovery.failures, .after = recovery.after});
+    });
+  });
+}
+
+}  // namespace kgen::controller

@@ -1,0 +1,99 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// EndpointRoutes: what the endpoint answers.
+//
+//   EndpointServer --Handle(request, writer)--> EndpointRoutes --> AccessReview --> SharedCall, ... --> writer
+#ifndef KGEN_SRC_CONTROLLER_SERVE_ENDPOINT_ROUTES_H_
+#define KGEN_SRC_CONTROLLER_SERVE_ENDPOINT_ROUTES_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/serve/access_review.h"
+#include "controller/serve/activity.h"
+#include "controller/serve/health_check.h"
+#include "controller/serve/shared_call.h"
+#include "kgen/controller/endpoint.h"
+#include "net/event_loop.h"
+#include "net/response_writer.h"
+
+namespace kgen::controller {
+
+// Thread safety: Add() and Start() from one thread at a time; afterwards all members from any thread. None blocks.
+class EndpointRoutes final : public SharedObject {
+ public:
+  enum class Kind : std::size_t { kHealth, kReady, kDebug };
+  enum class Pages : std::uint8_t { kAll, kHealth, kOthers };  // what an address serves; health: /healthz and /readyz
+  using Function = std::function<Result<std::string>(std::stop_token)>;
+
+  // `loop` is that of the writers.
+  EndpointRoutes(const EndpointOptions& options, Shared<Executor> executor, Shared<Activity> activity,
+                 Shared<net::EventLoop> loop);
+
+  // Errors: kInvalidArgument  the name is malformed or taken
+  Result<void> Add(Kind kind, std::string_view name, Function function);
+  // Runs every check once, so that the first probe has its result.
+  void Start();
+  // True for what may wait for something: /metrics and /debug.
+  static bool IsPage(const net::ServerRequest& request) noexcept;
+  // Answers, now or later.
+  void Handle(net::ServerRequest request, Pages pages, const Shared<net::ResponseWriter>& writer);
+  // How many answers of more than 64 KiB exist, because somebody has not read all of them yet.
+  std::size_t large_answers() const noexcept { return large_->count.load(); }
+  // Requests the stop of running functions, and starts no others.
+  void Stop();
+  // The functions that have not returned: "/readyz/caches, /metrics".
+  std::string Running();
+  // Tells the observer about a failure of what `path` serves, in its own time. Its exceptions are ignored.
+  void Report(const std::string& path, const Error& error);
+  // Tells the observer, in the same way, that a check passes again after failures that were reported.
+  void ReportRecovery(const std::string& path, const HealthCheck::Answer::Recovery& recovery);
+
+ private:
+  using Checks = std::vector<Shared<HealthCheck>>;
+  using Sections = std::vector<Shared<SharedCall>>;
+  using Results = std::vector<Result<SharedCall::Text>>;
+  using Writers = std::vector<Shared<net::ResponseWriter>>;
+  struct Large : SharedObject {
+    std::atomic<std::size_t> count{0};
+  };
+  class Answer;
+  class Gathering;
+  struct Target;
+  struct Verdict;
+
+  void Serve(const Target& target, const Shared<net::ResponseWriter>& writer);
+  void ServeAll(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer);
+  void ServeOne(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer);
+  void ServeMetrics(const Target& target, const Shared<net::ResponseWriter>& writer);
+  void ServeDebug(const Shared<net::ResponseWriter>& writer);
+  SharedCall::Text DebugPage(const Results& results);
+  void Respond(const Shared<net::ResponseWriter>& writer, int status, std::string body,
+               std::vector<HttpHeader> more = {}) const;
+  void Respond(const Shared<net::ResponseWriter>& writer, int status, SharedCall::Text body,
+               std::vector<HttpHeader> more) const;
+  Checks& Of(Kind kind) { return checks_[static_cast<std::size_t>(kind)]; }
+
+  const Shared<Executor> executor_;
+  const Shared<Strand> reports_;  // the observer's; no answer waits for it
+  const Shared<Observer> observer_;
+  const Shared<Activity> activity_;
+  const Shared<net::EventLoop> loop_;
+  Shared<AccessReview> access_;  // or null
+  Shared<SharedCall> metrics_;   // or null
+  const Shared<Large> large_ = MakeShared<Large>();
+  std::array<Checks, 2> checks_;  // by kind
+  Sections sections_;
+  Mutex mutex_;
+  Writers debug_waits_ KGEN_GUARDED_BY(mutex_);  // for the page that is being made
+};
+
+}  // namespace kgen::controller
+
+#endif  // KGEN_SRC_CONTROLLER_SERVE_ENDPOINT_ROUTES_H_

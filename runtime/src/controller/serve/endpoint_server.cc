@@ -1,0 +1,147 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "controller/serve/endpoint_server.h"
+
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "net/text.h"
+#include "net/x509.h"
+
+namespace kgen::controller {
+namespace {
+
+constexpr std::chrono::seconds kSelfSignedFor = std::chrono::days(365);
+
+bool IsOff(const std::string& address) { return address.empty() || address == "0"; }
+
+// Threads that nobody else can fill. There are never more of them than functions, since each runs at most once at a
+// time, and none while nobody asks.
+Shared<Executor> OwnThreads() { return MakeThreadPool({.threads = 1, .max_threads = std::numeric_limits<int>::max()}); }
+
+}  // namespace
+
+EndpointServer::EndpointServer(const EndpointOptions& options, Shared<net::EventLoop> loop)
+    : loop_(std::move(loop)),
+      executor_(options.executor ? options.executor : OwnThreads()),
+      routes_(MakeShared<EndpointRoutes>(options, executor_, activity_, loop_)) {}
+
+Result<Shared<EndpointServer>> EndpointServer::Listen(const EndpointOptions& options, Shared<net::EventLoop> loop) {
+  auto server = MakeShared<EndpointServer>(options, std::move(loop));
+  auto opened = server->Open(options);
+  if (!opened) {
+    server->Close();  // the first address, if the second one failed
+    return Fail(std::move(opened).error());
+  }
+  return server;
+}
+
+Result<void> EndpointServer::Open(const EndpointOptions& options) {
+  using Pages = EndpointRoutes::Pages;
+  const bool apart = !IsOff(options.health_address);
+  if (!IsOff(options.address)) {
+    PortOptions port{.address = options.address, .pages = apart ? Pages::kOthers : Pages::kAll};
+    if (options.tls) {
+      if (auto loaded = LoadCertificate(options); !loaded) {
+        return Fail(loaded.error().With("the endpoint's certificate"));
+      }
+      port.certificate = [files = certificate_, own = self_signed_] { return files ? files->Current() : own; };
+    }
+    auto bound = Bind(std::move(port));
+    if (!bound) return Fail(std::move(bound).error());
+    address_ = health_address_ = *std::move(bound);
+  }
+  if (!apart) return {};
+  auto bound = Bind({.address = options.health_address, .pages = Pages::kHealth});
+  if (!bound) return Fail(std::move(bound).error());
+  health_address_ = *std::move(bound);
+  return {};
+}
+
+Result<void> EndpointServer::LoadCertificate(const EndpointOptions& options) {
+  const TlsFiles& files = *options.tls;
+  if (files.certificate_file.empty() != files.key_file.empty()) {
+    return Fail(Code::kConfig, "only the file of the " + std::string(files.key_file.empty() ? "certificate" : "key") +
+                                   " is named; name both, or none for a certificate that is made in memory");
+  }
+  if (!files.key_file.empty()) {
+    auto watcher = CertificateWatcher::Open(files, executor_, options.metrics);
+    if (!watcher) return Fail(watcher.error());
+    certificate_ = *std::move(watcher);
+    return {};
+  }
+  std::vector<std::string> names = {"localhost", "127.0.0.1", "::1"};
+  if (const auto ip = EndpointPort::IpOf(options.address); ip && !ip->empty())
+    names.push_back(*ip);  // else Bind() fails
+  const auto identity = net::SelfSignedIdentity(names, kSelfSignedFor);
+  if (!identity) return Fail(identity.error());
+  auto context = net::TlsContext::ForServer(
+      {.certificate_pem = identity->certificate_pem, .key_pem = identity->key_pem, .alpn = ""});
+  if (!context) return Fail(context.error());
+  self_signed_ = *std::move(context);
+  return {};
+}
+
+Result<std::string> EndpointServer::Bind(PortOptions options) {
+  auto port = EndpointPort::Bind(std::move(options), loop_, routes_, activity_);
+  if (!port) return Fail(std::move(port).error());
+  ports_.push_back(*port);
+  return (*port)->address();
+}
+
+Result<void> EndpointServer::Add(EndpointRoutes::Kind kind, std::string_view name, EndpointRoutes::Function function) {
+  const MutexLock lock(mutex_);
+  if (state_ != State::kNew) {
+    return Fail(Code::kInvalidArgument, "endpoint: '" + std::string(name) + "' was added after Start()");
+  }
+  return routes_->Add(kind, name, std::move(function));
+}
+
+Result<void> EndpointServer::Start() {
+  {
+    const MutexLock lock(mutex_);
+    if (state_ == State::kStopped) return Fail(Code::kStopped, "the endpoint has been stopped");
+    if (state_ == State::kStarted) return Fail(Code::kInvalidArgument, "the endpoint was started before");
+    state_ = State::kStarted;
+  }
+  if (ports_.empty()) return {};
+  if (certificate_) {
+    certificate_->Start([routes = routes_](const Error& error) { routes->Report("certificate", error); });
+  }
+  routes_->Start();
+  for (const auto& port : ports_) port->Open();
+  return {};
+}
+
+Result<void> EndpointServer::Stop(Nanos limit) {
+  {
+    const MutexLock lock(mutex_);
+    if (std::exchange(state_, State::kStopped) == State::kStopped) return {};
+  }
+  if (ports_.empty()) return {};  // nothing runs, and a simulation must not touch the I/O thread
+  const TimePoint deadline = Later(executor_->clock()->Now(), limit);
+  for (const auto& port : ports_) port->Finish();
+  StopFunctions();
+  Result<void> ended;
+  if (limit > Nanos::zero()) ended = activity_->AwaitNone(*executor_, deadline);
+  std::string running = ended ? std::string() : routes_->Running();
+  Close();
+  if (ended || ended.error().code() != Code::kTimeout) return ended;
+  const std::string& at = address_.empty() ? health_address_ : address_;
+  return Fail(Code::kTimeout,
+              "the endpoint at " + at + " did not stop within " + client::DurationText(limit) + ": " +
+                  (running.empty() ? "a client has not read its response" : "still running: " + running));
+}
+
+void EndpointServer::StopFunctions() {
+  routes_->Stop();
+  if (certificate_) certificate_->Stop();
+}
+
+void EndpointServer::Close() {
+  if (ports_.empty()) return;
+  StopFunctions();
+  for (const auto& port : ports_) port->Close();
+}
+
+}  // namespace kgen::controller

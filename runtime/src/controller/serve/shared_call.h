@@ -1,0 +1,69 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// SharedCall: a function of the user whose result requests need. It may block, and it may hang.
+//
+//   request, request --Call--> SharedCall --Blocking--> the function;   its result, or the time limit --> every request
+#ifndef KGEN_SRC_CONTROLLER_SERVE_SHARED_CALL_H_
+#define KGEN_SRC_CONTROLLER_SERVE_SHARED_CALL_H_
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "controller/serve/activity.h"
+#include "core/memory/mutex.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "net/response_writer.h"
+
+namespace kgen::controller {
+
+// Thread safety: all members from any thread; none blocks. The function runs at most once at a time, so one that hangs
+// holds one thread, however many requests arrive.
+class SharedCall final : public SharedObject {
+ public:
+  using Text = Shared<const net::SharedText>;
+  using Function = std::function<Result<Text>(std::stop_token)>;
+  using Done = std::move_only_function<void(const Result<Text>&)>;
+
+  // `name` is for messages. Every run counts in `activity` until the function has returned.
+  SharedCall(std::string name, Function function, Shared<Executor> executor, Shared<Activity> activity);
+
+  // Calls `done` once: with the function's result, kUserCode if it threw, kTimeout 10 seconds after its start, kStopped
+  // after Stop(). On any thread, also inside this call; must be short. If the executor shuts down, it is destroyed.
+  void Call(Done done);
+  // Requests the stop of a run, and starts no other.
+  void Stop();
+  bool running();
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  struct Run : SharedObject {
+    std::stop_source stop{};
+    std::vector<Done> waiting{};
+    Timer limit{};
+    bool late = false;
+  };
+
+  void Begin(const Shared<Run>& run);
+  Result<Text> Invoke(std::stop_token stop) const;
+  void Finish(const Result<Text>& result);
+  void OnLimit(const Shared<Run>& run);
+  Error TooLate() const;
+
+  const std::string name_;
+  const Function function_;
+  const Shared<Executor> executor_;
+  const Shared<Strand> strand_;
+  const Shared<Activity> activity_;
+  Mutex mutex_;
+  Shared<Run> run_ KGEN_GUARDED_BY(mutex_);  // the members of the run, too
+  bool stopped_ KGEN_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace kgen::controller
+
+#endif  // KGEN_SRC_CONTROLLER_SERVE_SHARED_CALL_H_

@@ -1,0 +1,582 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The real executor: three lanes of threads over one lock. Posted work has a fixed number of threads; blocking work
+// gets a thread whenever none is idle, up to a limit, and idle threads end after a while. Work that blocking work waits
+// for (a token file, a name) has a separate lane; otherwise it could never run once blocking work holds every thread. A
+// strand is a queue that is in at most one of the first two lanes at a time, by the kind of its next task.
+//
+// The handle (ThreadPool) and the threads share PoolState, so that the last reference may be dropped on any thread,
+// even one of the pool: then its threads are released instead of joined (core/execution/thread.h).
+#include "core/execution/thread_pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/execution/sleeper.h"
+#include "core/execution/thread.h"
+#include "core/memory/fork.h"
+#include "core/memory/mutex.h"
+#include "core/observers/notify_observer.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/memory.h"
+#include "kgen/core/observer.h"
+
+namespace kgen {
+namespace {
+
+using detail::ForkedChild;
+using detail::Sleeper;
+using detail::Thread;
+
+constexpr int kTasksInARow = 64;                               // of one strand, before the thread serves others
+constexpr std::size_t kSpansAtOnce = 8;                        // spans of memory, which take some hundred microseconds
+constexpr Nanos kStartAgain = std::chrono::milliseconds(100);  // after a thread could not be started
+constexpr int kShortThreads = 2;  // beyond max_threads: so that a slow name server does not delay reading a token file
+
+enum class Kind : std::uint8_t { kPosted, kBlocking, kShort };
+
+// A queue of elements that are linked by `next` and owned by their users. Allocates nothing.
+template <typename T>
+class Fifo {
+ public:
+  bool empty() const noexcept { return head_ == nullptr; }
+  void Push(T* element) noexcept {
+    element->next = nullptr;
+    (head_ != nullptr ? tail_->next : head_) = element;
+    tail_ = element;
+  }
+  T* front() const noexcept { return head_; }
+  T* Pop() noexcept {  // null if empty
+    T* const first = head_;
+    if (first != nullptr) head_ = first->next;
+    return first;
+  }
+
+ private:
+  T* head_ = nullptr;
+  T* tail_ = nullptr;
+};
+
+class PoolStrand;
+
+// A turn of a strand, which is a part of the strand, or a task without a strand, which the queue owns.
+struct Job {
+  Shared<PoolStrand> strand;
+  Task task;
+  std::string name;
+  Job* next = nullptr;
+};
+
+// Whoever takes a job out of a queue without running it.
+void Discard(Job* job) noexcept;
+
+class PoolStrand final : public Strand {
+ public:
+  struct Item {
+    Task task;
+    bool blocking = false;
+    bool reserved = false;         // a part of a ReservedPost; otherwise the queue owns it
+    bool waits = false;            // in the queue
+    Shared<SharedObject> owner{};  // while a reserved item waits
+    Item* next = nullptr;
+  };
+
+  explicit PoolStrand(std::string_view name) : name_(name) {}
+  ~PoolStrand() override { Drop(); }
+  std::string_view name() const noexcept override { return name_; }
+
+  // Returns true if the strand was idle: then the caller puts turn() into the lane of its first item.
+  bool Push(std::unique_ptr<Item> item) noexcept {
+    const MutexLock lock(mutex_);
+    if (closed_) return false;
+    items_.Push(item.release());
+    return !std::exchange(scheduled_, true);
+  }
+  // For a reserved item. Its task is replaced if it waits already.
+  bool PushReserved(Item& item, Task task, Shared<SharedObject> owner) noexcept {
+    const MutexLock lock(mutex_);
+    if (closed_) return false;
+    std::swap(item.task, task);  // the previous task is destroyed after the lock is released
+    if (std::exchange(item.waits, true)) return false;
+    item.owner = std::move(owner);
+    items_.Push(&item);
+    return !std::exchange(scheduled_, true);
+  }
+
+  enum class Next : std::uint8_t { kTaken, kOtherLane, kNone };
+  // Takes the next task if it is of this kind. After kNone the strand is idle.
+  Next Take(bool blocking, Task& task) noexcept {
+    Shared<SharedObject> owner;  // destroyed after the lock is released
+    const MutexLock lock(mutex_);
+    if (items_.empty()) {
+      scheduled_ = false;
+      return Next::kNone;
+    }
+    if (items_.front()->blocking != blocking) return Next::kOtherLane;
+    task = TakeFirst(owner);
+    return Next::kTaken;
+  }
+
+  // Destroys the queued tasks and accepts no more, because they may hold a reference to the strand, and then both would
+  // keep each other alive.
+  void Drop() noexcept {
+    for (;;) {
+      Shared<SharedObject> owner;  // both destroyed after the lock is released
+      Task dropped;
+      const MutexLock lock(mutex_);
+      closed_ = true;
+      if (items_.empty()) return;
+      dropped = TakeFirst(owner);
+    }
+  }
+
+  // Of this strand in a lane, where it is at most once.
+  Job* turn() noexcept {
+    turn_.strand = Shared<PoolStrand>(this);
+    return &turn_;
+  }
+
+ private:
+  Task TakeFirst(Shared<SharedObject>& owner) noexcept KGEN_REQUIRES(mutex_) {
+    Item* const item = items_.Pop();
+    item->waits = false;
+    owner = std::move(item->owner);
+    Task task = std::move(item->task);
+    item->task = nullptr;
+    if (!item->reserved) delete item;
+    return task;
+  }
+
+  const std::string name_;
+  Job turn_;
+  Mutex mutex_;
+  Fifo<Item> items_ KGEN_GUARDED_BY(mutex_);
+  bool scheduled_ KGEN_GUARDED_BY(mutex_) = false;  // in a lane, or running
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
+};
+
+void Discard(Job* job) noexcept {
+  if (job->strand) {
+    const Shared<PoolStrand> strand = std::move(job->strand);
+    strand->Drop();
+  } else {
+    delete job;
+  }
+}
+
+struct Worker {
+  Shared<Sleeper> sleeper = detail::MakeSleeper();
+  Thread thread;
+};
+
+struct Lane {
+  Kind kind = Kind::kPosted;
+  int limit = 1;
+  Fifo<Job> ready;
+  std::vector<Worker*> idle;  // the last one to become idle is used first
+  std::vector<std::unique_ptr<Worker>> workers;
+};
+
+class PoolState final : public detail::WaitScope {
+ public:
+  explicit PoolState(const ExecutorOptions& options) : idle_(options.idle) {
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    posted_.limit = options.threads > 0 ? options.threads : std::max(2, cores);
+    blocking_.limit = std::max(1, options.max_threads - posted_.limit);
+    blocking_.kind = Kind::kBlocking;
+    short_.limit = kShortThreads;
+    short_.kind = Kind::kShort;
+  }
+
+  void Add(const Shared<PoolState>& self, Kind kind, Job* job) noexcept;
+  // Starts a thread for posted work if there is none, so that what is posted later does not need one.
+  void StartPosted(const Shared<PoolState>& self) noexcept;
+  void Close() noexcept;
+  void Work(Lane& lane, Worker* worker);
+
+  void ReportTo(Shared<Observer> observer) {
+    if (ForkedChild()) return;
+    const MutexLock lock(mutex_);
+    if (!closed_) observers_.push_back(std::move(observer));
+  }
+  void StopReportingTo(const Observer& observer) noexcept {
+    if (ForkedChild()) return;
+    Shared<Observer> taken;  // destroyed after the lock is released
+    const MutexLock lock(mutex_);
+    const auto found = std::ranges::find(observers_, &observer, &Shared<Observer>::get);
+    if (found == observers_.end()) return;
+    taken = std::move(*found);
+    observers_.erase(found);
+  }
+  int blocking_limit() const noexcept {
+    const MutexLock lock(mutex_);
+    return blocking_.limit;
+  }
+  detail::PoolCensus census() const {
+    const MutexLock lock(mutex_);
+    return {posted_.workers.size(), blocking_.workers.size(), short_.workers.size()};
+  }
+
+  // WaitScope.
+  void Enter(Sleeper* sleeper) override {
+    const MutexLock lock(mutex_);
+    waiting_.push_back(sleeper);
+  }
+  void Leave(Sleeper* sleeper) noexcept override {
+    const MutexLock lock(mutex_);
+    const auto found = std::find(waiting_.begin(), waiting_.end(), sleeper);
+    *found = waiting_.back();
+    waiting_.pop_back();
+  }
+  bool closed() const noexcept override {
+    const MutexLock lock(mutex_);
+    return closed_;
+  }
+
+ private:
+  void WakeOrStart(const Shared<PoolState>& self, Lane& lane) noexcept KGEN_REQUIRES(mutex_);
+  bool Start(const Shared<PoolState>& self, Lane& lane) noexcept KGEN_REQUIRES(mutex_);
+  bool StartForWaiting(const Shared<PoolState>& self) noexcept KGEN_REQUIRES(mutex_);
+  void ReportLimit(const Shared<PoolState>& self) KGEN_REQUIRES(mutex_);
+  bool WaitForWork(Lane& lane, Worker* worker) KGEN_REQUIRES(mutex_);
+  void Retire(Lane& lane, Worker* worker) KGEN_REQUIRES(mutex_);
+  void Run(Lane& lane, Job* job);
+  void RunStrand(Lane& lane, Shared<PoolStrand> strand);
+  void RunTask(Task& task, std::string_view name) noexcept;
+
+  const Nanos idle_;
+  mutable Mutex mutex_;
+  Lane posted_ KGEN_GUARDED_BY(mutex_);  // the `kind` and `limit` of a lane are constant
+  Lane blocking_ KGEN_GUARDED_BY(mutex_);
+  Lane short_ KGEN_GUARDED_BY(mutex_);
+  std::vector<Sleeper*> waiting_ KGEN_GUARDED_BY(mutex_);  // in Waiter::Wait
+  // If Close() runs on a thread of the pool, the threads keep running and keep using their workers.
+  std::vector<std::unique_ptr<Worker>> left_behind_[3] KGEN_GUARDED_BY(mutex_);
+  std::vector<Shared<Observer>> observers_ KGEN_GUARDED_BY(mutex_);
+  bool limit_reported_ KGEN_GUARDED_BY(mutex_) = false;
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
+};
+
+// The pool that a thread belongs to, for a handle that is dropped on it.
+thread_local constinit const PoolState* current_pool = nullptr;
+
+void PoolState::Add(const Shared<PoolState>& self, Kind kind, Job* job) noexcept {
+  {
+    const MutexLock lock(mutex_);
+    if (!closed_) {
+      Lane& lane = kind == Kind::kPosted ? posted_ : kind == Kind::kBlocking ? blocking_ : short_;
+      lane.ready.Push(job);
+      return WakeOrStart(self, lane);
+    }
+  }
+  Discard(job);
+}
+
+void PoolState::StartPosted(const Shared<PoolState>& self) noexcept {
+  const MutexLock lock(mutex_);
+  if (!closed_ && posted_.workers.empty()) Start(self, posted_);
+}
+
+void PoolState::WakeOrStart(const Shared<PoolState>& self, Lane& lane) noexcept {
+  if (!lane.idle.empty()) {
+    Worker* worker = lane.idle.back();
+    lane.idle.pop_back();
+    worker->sleeper->Wake();
+    return;
+  }
+  if (static_cast<int>(lane.workers.size()) < lane.limit && Start(self, lane)) return;
+  if (lane.workers.empty() && !posted_.idle.empty()) posted_.idle.back()->sleeper->Wake();  // see StartForWaiting()
+  if (lane.kind != Kind::kBlocking) return;
+  try {
+    ReportLimit(self);
+  } catch (const std::bad_alloc&) {
+    limit_reported_ = false;
+  }
+}
+
+// Returns false if the system has no thread or no memory for one. Then the work waits for the threads that run.
+bool PoolState::Start(const Shared<PoolState>& self, Lane& lane) noexcept {
+  try {
+    lane.idle.reserve(lane.workers.size() + 1);  // for WaitForWork()
+    lane.workers.reserve(lane.workers.size() + 1);
+    auto worker = std::make_unique<Worker>();
+    worker->thread = Thread::Start([self, &lane, worker = worker.get()] { self->Work(lane, worker); });
+    if (!worker->thread) return false;
+    lane.workers.push_back(std::move(worker));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+// For an idle thread of posted work: starts the threads of lanes that have work and could not start any. Returns false
+// if one of them still cannot.
+bool PoolState::StartForWaiting(const Shared<PoolState>& self) noexcept {
+  bool all = true;
+  for (Lane* lane : {&blocking_, &short_}) {
+    if (!lane->ready.empty() && lane->workers.empty()) all = Start(self, *lane) && all;
+  }
+  return all;
+}
+
+// The observer is user code, so a posted task calls it, without holding the lock.
+void PoolState::ReportLimit(const Shared<PoolState>& self) {
+  if (limit_reported_ || observers_.empty()) return;
+  auto job = std::make_unique<Job>();
+  job->task = [observers = observers_] {
+    for (const Shared<Observer>& observer : observers) {
+      NotifyObserver(observer, [](Observer& o) { o.OnLimiterWaited({.what = "executor threads"}); });
+    }
+  };
+  limit_reported_ = true;
+  posted_.ready.Push(job.release());
+  WakeOrStart(self, posted_);
+}
+
+void PoolState::Work(Lane& lane, Worker* worker) {
+  current_pool = this;
+  detail::OnPostedThread() = lane.kind == Kind::kPosted;
+  const MutexLock lock(mutex_);
+  bool may_give_back = true;
+  while (!closed_ && !ForkedChild()) {  // a task may fork; the child then ends with this thread
+    if (lane.ready.empty()) {
+      if (may_give_back) {  // the thread is idle, so it makes the system calls that Free() has deferred
+        mutex_.unlock();
+        may_give_back = detail::GiveBackMemory(kSpansAtOnce);
+        mutex_.lock();
+        continue;
+      }
+      if (!WaitForWork(lane, worker)) return;
+      continue;
+    }
+    Job* const job = lane.ready.Pop();
+    mutex_.unlock();
+    Run(lane, job);
+    may_give_back = true;
+    mutex_.lock();
+  }
+}
+
+// Returns false if the thread was idle for too long and must end.
+bool PoolState::WaitForWork(Lane& lane, Worker* worker) {
+  lane.idle.push_back(worker);
+  const bool stays = lane.kind == Kind::kPosted;
+  const bool again = stays && !StartForWaiting(Shared<PoolState>(this));
+  mutex_.unlock();
+  const Nanos most = again ? kStartAgain : idle_;
+  const bool woken = worker->sleeper->SleepUntil(stays && !again ? Waiter::kNoDeadline : SystemClock()->Now() + most);
+  mutex_.lock();
+  const auto still_idle = std::find(lane.idle.begin(), lane.idle.end(), worker);
+  if (still_idle == lane.idle.end()) return true;  // work was assigned; the wake may still be on its way
+  lane.idle.erase(still_idle);
+  if (woken || closed_ || stays) return true;
+  Retire(lane, worker);
+  return false;
+}
+
+void PoolState::Retire(Lane& lane, Worker* worker) {
+  const auto found = std::find_if(lane.workers.begin(), lane.workers.end(), [&](auto& w) { return w.get() == worker; });
+  worker->thread.Release();
+  lane.workers.erase(found);
+}
+
+void PoolState::Run(Lane& lane, Job* job) {
+  if (job->strand) return RunStrand(lane, std::move(job->strand));
+  RunTask(job->task, job->name);
+  delete job;
+}
+
+void PoolState::RunStrand(Lane& lane, Shared<PoolStrand> strand) {
+  const bool blocking = lane.kind == Kind::kBlocking;
+  for (int run = 0;; ++run) {
+    if (ForkedChild()) return;
+    if (closed()) return strand->Drop();
+    Task task;
+    const auto next = run < kTasksInARow ? strand->Take(blocking, task) : PoolStrand::Next::kOtherLane;
+    if (next == PoolStrand::Next::kNone) return;
+    if (next == PoolStrand::Next::kTaken) {
+      RunTask(task, strand->name());
+      continue;
+    }
+    const bool next_blocks = run < kTasksInARow ? !blocking : blocking;
+    return Add(Shared<PoolState>(this), next_blocks ? Kind::kBlocking : Kind::kPosted, strand->turn());
+  }
+}
+
+// Tasks must not throw; if one does, the exception is reported and the thread continues. A task is destroyed before the
+// next one runs.
+void PoolState::RunTask(Task& task, std::string_view name) noexcept {
+  const auto report = [&](std::string_view what) noexcept {
+    for (std::size_t i = 0;; ++i) {
+      Shared<Observer> observer;
+      {
+        const MutexLock lock(mutex_);
+        if (i >= observers_.size()) return;
+        observer = observers_[i];
+      }
+      NotifyObserver(observer, [&](Observer& o) { o.OnHandlerFailed({.informer = name, .what = what}); });
+    }
+  };
+  try {
+    task();
+  } catch (const std::exception& error) {
+    report(error.what());
+  } catch (...) {
+    report("an exception that is not a std::exception");
+  }
+  task = nullptr;
+}
+
+void PoolState::Close() noexcept {
+  std::vector<std::unique_ptr<Worker>> workers[3];
+  Fifo<Job> dropped[3];
+  std::vector<Shared<Observer>> observers;  // they may hold waiters, which refer to this object
+  {
+    const MutexLock lock(mutex_);
+    closed_ = true;
+    observers.swap(observers_);
+    Lane* const lanes[] = {&posted_, &blocking_, &short_};
+    for (std::size_t i = 0; i < 3; ++i) {
+      dropped[i] = std::exchange(lanes[i]->ready, {});
+      for (auto& worker : lanes[i]->workers) worker->sleeper->Wake();
+      workers[i].swap(lanes[i]->workers);
+    }
+    for (Sleeper* sleeper : waiting_) sleeper->Wake();
+  }
+  for (Fifo<Job>& jobs : dropped) {
+    while (Job* const job = jobs.Pop()) Discard(job);
+  }
+  // A thread of the pool does not join the others: they may be waiting for it.
+  const bool own = current_pool == this;
+  for (auto& lane : workers) {
+    for (auto& worker : lane) {
+      if (own) {
+        worker->thread.Release();
+      } else {
+        worker->thread.Join();
+      }
+    }
+  }
+  if (own) {
+    const MutexLock lock(mutex_);
+    for (std::size_t i = 0; i < 3; ++i) left_behind_[i].swap(workers[i]);
+  }
+}
+
+// A post that was reserved.
+class PoolPost final : public ReservedPost {
+ public:
+  PoolPost(Shared<PoolState> state, Shared<PoolStrand> strand) : state_(std::move(state)), strand_(std::move(strand)) {
+    item_.reserved = true;
+  }
+  void Post(Task task) noexcept override {
+    if (ForkedChild()) return detail::LeaveAlone(std::move(task));
+    const Shared<PoolPost> self(this);  // the task may run, and drop the last other reference, before this call ends
+    if (strand_->PushReserved(item_, std::move(task), self)) state_->Add(state_, Kind::kPosted, strand_->turn());
+  }
+
+ private:
+  const Shared<PoolState> state_;
+  const Shared<PoolStrand> strand_;
+  PoolStrand::Item item_;
+};
+
+// For executors that cannot do better.
+class AllocatingPost final : public ReservedPost {
+ public:
+  AllocatingPost(Shared<Executor> executor, Shared<Strand> strand)
+      : executor_(std::move(executor)), strand_(std::move(strand)) {}
+  void Post(Task task) noexcept override { executor_->Post(strand_, std::move(task)); }
+
+ private:
+  const Shared<Executor> executor_;
+  const Shared<Strand> strand_;
+};
+
+class ThreadPool final : public Executor {
+ public:
+  explicit ThreadPool(const ExecutorOptions& options) : state_(MakeShared<PoolState>(options)) {}
+  ~ThreadPool() override { state_->Close(); }
+
+  Shared<Strand> MakeStrand(std::string_view name) override { return MakeShared<PoolStrand>(name); }
+  void Post(const Shared<Strand>& strand, Task task) override { OnStrand(strand, std::move(task), false); }
+  Shared<ReservedPost> ReservePost(const Shared<Strand>& strand) override {
+    if (!ForkedChild()) state_->StartPosted(state_);
+    return MakeShared<PoolPost>(state_, Mine(strand));
+  }
+  void BlockingOn(const Shared<Strand>& strand, Task work) override { OnStrand(strand, std::move(work), true); }
+  void Blocking(std::string name, Task work) override { Alone(Kind::kBlocking, std::move(name), std::move(work)); }
+  void BlockingShort(std::string name, Task work) override { Alone(Kind::kShort, std::move(name), std::move(work)); }
+  Shared<Waiter> MakeWaiter(std::string_view what) override {
+    return detail::MakeThreadWaiter(std::string(what), state_);
+  }
+  Shared<Clock> clock() noexcept override { return SystemClock(); }
+  bool InPostedTask() const noexcept override { return detail::OnPostedThread(); }
+  void ReportTo(Shared<Observer> observer) override { state_->ReportTo(std::move(observer)); }
+  void StopReportingTo(const Observer& observer) noexcept override { state_->StopReportingTo(observer); }
+
+  detail::PoolCensus census() const { return state_->census(); }
+  int blocking_limit() const noexcept { return state_->blocking_limit(); }
+
+ private:
+  static Shared<PoolStrand> Mine(const Shared<Strand>& strand) {
+    return Shared<PoolStrand>(static_cast<PoolStrand*>(strand.get()));
+  }
+  void OnStrand(const Shared<Strand>& strand, Task task, bool blocking) {
+    if (ForkedChild()) return detail::LeaveAlone(std::move(task));
+    const Shared<PoolStrand> mine = Mine(strand);
+    auto item = std::make_unique<PoolStrand::Item>();
+    item->task = std::move(task);
+    item->blocking = blocking;
+    if (mine->Push(std::move(item))) state_->Add(state_, blocking ? Kind::kBlocking : Kind::kPosted, mine->turn());
+  }
+  void Alone(Kind kind, std::string name, Task work) {
+    if (ForkedChild()) return detail::LeaveAlone(std::move(work));
+    auto job = std::make_unique<Job>();
+    job->task = std::move(work);
+    job->name = std::move(name);
+    state_->Add(state_, kind, job.release());
+  }
+
+  const Shared<PoolState> state_;
+};
+
+}  // namespace
+
+namespace detail {
+
+PoolCensus CensusOf(const Executor& thread_pool) { return static_cast<const ThreadPool&>(thread_pool).census(); }
+
+std::optional<int> BlockingLimitOf(const Executor& executor) noexcept {
+  const auto* const pool = dynamic_cast<const ThreadPool*>(&executor);
+  return pool != nullptr ? std::optional(pool->blocking_limit()) : std::nullopt;
+}
+
+}  // namespace detail
+
+Shared<ReservedPost> Executor::ReservePost(const Shared<Strand>& strand) {
+  return MakeShared<AllocatingPost>(Shared<Executor>(this), strand);
+}
+
+Shared<Executor> MakeThreadPool(ExecutorOptions options) { return MakeShared<ThreadPool>(options); }
+
+Shared<Executor> DefaultExecutor() {
+  if (ForkedChild()) {  // a thread that does not exist here may have been making the other one
+    static const Shared<Executor>& forked = *new Shared<Executor>(MakeThreadPool());
+    return forked;
+  }
+  // Never destroyed: at exit, its destructor would wait for running user code, or that code would use static objects
+  // that are already destroyed. The threads end with the process.
+  static const Shared<Executor>& pool = *new Shared<Executor>(MakeThreadPool());
+  return pool;
+}
+
+}  // namespace kgen
