@@ -82,6 +82,23 @@ file runtime/src/cache/a.cc '#include "client/watch_stream.h"'
 file generator/a.cc '#include "llvm/Support/JSON.h"'
 silent ArrowsLetTheRightDirectionPass arrows
 
+file runtime/src/cache/store/a.h '#include "cache/queue/b.h"'
+file runtime/src/cache/queue/b.h '#include "cache/reflector/c.h"'
+file runtime/src/cache/reflector/c.h '#include "cache/store/d.h"'
+file runtime/src/cache/store/d.h ''
+fires RoomsFindACircleOfThreeThatIsNoneOfFiles rooms "runtime/src/cache/store -> runtime/src/cache/queue"
+file runtime/include/kgen/cache/a.h ''
+file runtime/src/cache/store/a.cc '#include "cache/queue/b.h"'
+file runtime/src/cache/queue/b.h '#include "kgen/cache/a.h"'
+fires RoomsFindACircleThroughAPublicHeader rooms "makes a circle of rooms"
+for i in $(seq 41); do file "generator/emit/$i.cc" ''; done
+fires RoomsFindAFolderOfTooManyFiles rooms "41 C++ files in one folder"
+file runtime/src/cache/store/a.h ''
+file runtime/src/cache/queue/b.h '#include "cache/store/a.h"'
+file runtime/src/cache/c.h '#include "cache/queue/b.h"'
+file runtime/include/kgen/cache/c.h '#include "kgen/core/result.h"'
+silent RoomsLetArrowsInOneDirectionPass rooms
+
 for name in boost/asio.hpp openssl/ssl.h nghttp2/nghttp2.h yaml.h llvm/ADT/StringRef.h nlohmann/json.hpp; do
   file runtime/include/kgen/client/a.h "#include <$name>"
   fires "PublicFinds_${name//[^a-z0-9]/_}" public "$name: "

@@ -6,6 +6,7 @@ Prints `file:line: message` for each finding and exits with 1 when there is one.
 tests/lint/ shows each of them firing. Exceptions stand in tools/lint/allowed.txt and nowhere else.
 """
 
+import collections
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ COPYRIGHT = "Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CXX = (".h", ".cc")
 MAX_LINES = 800
+MAX_FILES = 40  # C++ files in a folder
 
 
 class Tree:
@@ -110,6 +112,46 @@ def rule_arrows(tree):
                 yield name, number, f"{path}: the generator uses core, codec and client only"
             elif name.startswith(("generated/", "examples/")) and target and not path.startswith("kgen/"):
                 yield name, number, f"{path}: a private header of the runtime"
+
+
+def rule_rooms(tree):
+    """A folder of the runtime or the generator is a room: it is not large, and no circle of includes leads through two
+    rooms. A public header belongs to the room of the source of the same name, or to none."""
+    sources = tree.under("runtime/src/", "generator/")
+    counts = collections.Counter(os.path.dirname(name) for name in tree.under("runtime/", "generator/", "tests/"))
+    for folder, count in sorted(counts.items()):
+        if count > MAX_FILES:
+            yield folder, 1, f"{count} C++ files in one folder; at most {MAX_FILES}, so make rooms by subject"
+    names, room_of = set(sources), {name: os.path.dirname(name) for name in sources}
+    for name in tree.under("runtime/src/", suffixes=(".cc",)):
+        layer, stem = name.split("/")[2], os.path.basename(name)[:-3]
+        room_of[f"runtime/include/kgen/{layer}/{stem}.h"] = os.path.dirname(name)
+    arrows = {}  # (room, room) -> the first include that leads there
+    for name in [*sources, *tree.under("runtime/include/", suffixes=(".h",))]:
+        for number, bracket, path in tree.includes(name):
+            paths = [path, f"runtime/src/{path}", f"runtime/include/{path}"] if bracket == '"' else []
+            target = next((room_of[p] for p in paths if p in room_of and (p in names or p in tree.files)), None)
+            if name in room_of and target and target != room_of[name]:
+                arrows.setdefault((room_of[name], target), (name, number, path))
+    for (start, end), (name, number, path) in sorted(arrows.items()):
+        way = shortest_way(arrows, end, start)
+        if way:
+            yield name, number, f"{path}: makes a circle of rooms: {' -> '.join([start, *way])}"
+
+
+def shortest_way(arrows, start, end):
+    """The rooms from `start` to `end` along the arrows, both included, or nothing."""
+    ways = [[start]]
+    seen = {start}
+    while ways:
+        way = ways.pop(0)
+        if way[-1] == end:
+            return way
+        for first, second in sorted(arrows):
+            if first == way[-1] and second not in seen:
+                seen.add(second)
+                ways.append([*way, second])
+    return None
 
 
 def rule_public(tree):
