@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "generator/crd/document_schema.h"
-#include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/make_plan.h"
 #include "generator/emit/render/emitter.h"
 #include "generator/emit/spelling/names.h"
 #include "generator/model/fixups.h"

@@ -18,7 +18,7 @@
 
 #include "generator/commands/load_api.h"
 #include "generator/diagnostic.h"
-#include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/make_plan.h"
 #include "generator/model/raw_schema.h"
 #include "generator/parse/facts.h"
 #include "generator/parse/openapi.h"

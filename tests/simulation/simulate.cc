@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "cache/deliberate_bugs.h"
-#include "controller/deliberate_bugs.h"
+#include "cache/store/deliberate_bugs.h"
+#include "controller/election/deliberate_bugs.h"
 #include "tests/simulation/election_run.h"
 #include "tests/simulation/informer_run.h"
 

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "generator/crd/crd_command.h"
+#include "generator/crd/command/crd_command.h"
 
 #include <algorithm>
 #include <charconv>

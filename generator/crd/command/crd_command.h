@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The whole program kgen-crd: reads headers, writes CRDs, and C++ for the structs of the headers.
-#ifndef KGEN_GENERATOR_CRD_CRD_COMMAND_H_
-#define KGEN_GENERATOR_CRD_CRD_COMMAND_H_
+#ifndef KGEN_GENERATOR_CRD_COMMAND_CRD_COMMAND_H_
+#define KGEN_GENERATOR_CRD_COMMAND_CRD_COMMAND_H_
 
 #include <string>
 #include <vector>
@@ -16,4 +16,4 @@ int RunKgenCrd(const std::vector<std::string>& arguments, const commands::Stream
 
 }  // namespace kgen::generator::crd
 
-#endif  // KGEN_GENERATOR_CRD_CRD_COMMAND_H_
+#endif  // KGEN_GENERATOR_CRD_COMMAND_CRD_COMMAND_H_

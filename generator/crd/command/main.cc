@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/crd/crd_command.h"
+#include "generator/crd/command/crd_command.h"
 
 #ifdef __SANITIZE_ADDRESS__
 // The archives of LLVM are built without ASan, and do not unpoison what LLVM's allocator, inlined here, has poisoned.

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/make_plan.h"
 
 #include <algorithm>
 #include <array>

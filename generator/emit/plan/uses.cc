@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/make_plan.h"
 #include "generator/model/anchors.h"
 
 namespace kgen::generator::emit {

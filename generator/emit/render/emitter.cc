@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/make_plan.h"
 #include "generator/emit/render/mustache.h"
 #include "generator/emit/render/view.h"
 #include "generator/emit/spelling/names.h"

@@ -7,6 +7,7 @@
 
 #include "cache/informer_impl.h"
 #include "cache/store/version_number.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 #include "kgen/core/field_path.h"

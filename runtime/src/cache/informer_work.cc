@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "cache/change_set.h"
-#include "cache/deliberate_bugs.h"
 #include "cache/informer_impl.h"
+#include "cache/store/deliberate_bugs.h"
 
 namespace kgen::cache {
 namespace {

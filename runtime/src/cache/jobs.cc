@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cache/deliberate_bugs.h"
+#include "cache/store/deliberate_bugs.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::cache {

@@ -7,6 +7,7 @@
 
 #include "cache/delivery/listener.h"
 #include "cache/reflector/watch_errors.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/observers/custom_resource.h"
 #include "kgen/cache/informer_core.h"

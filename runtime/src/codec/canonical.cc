@@ -8,7 +8,7 @@
 
 #include "codec/reader.h"
 #include "codec/text_writer.h"
-#include "core/number.h"
+#include "core/json/number.h"
 #include "kgen/codec/encode.h"
 
 namespace kgen {

@@ -7,7 +7,7 @@
 #include "codec/text_writer.h"
 #include "core/access.h"
 #include "core/blocks.h"
-#include "core/number.h"
+#include "core/json/number.h"
 
 namespace kgen {
 

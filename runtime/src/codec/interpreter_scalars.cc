@@ -9,7 +9,7 @@
 
 #include "codec/interpreter.h"
 #include "core/access.h"
-#include "core/number.h"
+#include "core/json/number.h"
 
 namespace kgen::codec {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/json_path.h"
-#include "core/json_value.h"
+#include "core/json/json_value.h"
 #include "kgen/codec/encode.h"
 #include "kgen/codec/yaml.h"
 

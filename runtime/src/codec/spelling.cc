@@ -7,7 +7,7 @@
 
 #include "codec/reader.h"
 #include "core/blocks.h"
-#include "core/number.h"
+#include "core/json/number.h"
 
 namespace kgen::codec {
 namespace {

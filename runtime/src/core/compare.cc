@@ -9,7 +9,7 @@
 
 #include "core/access.h"
 #include "core/blocks.h"
-#include "core/json_value.h"
+#include "core/json/json_value.h"
 #include "kgen/core/value.h"
 
 namespace kgen::detail {

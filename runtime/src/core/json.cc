@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/json_depth.h"
-#include "core/json_value.h"
+#include "core/json/json_depth.h"
+#include "core/json/json_value.h"
 
 namespace kgen {
 

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // LruMap: a map by text whose owner removes what was not used for the longest time.
-#ifndef KGEN_SRC_CONTROLLER_LRU_MAP_H_
-#define KGEN_SRC_CONTROLLER_LRU_MAP_H_
+#ifndef KGEN_SRC_CORE_LRU_MAP_H_
+#define KGEN_SRC_CORE_LRU_MAP_H_
 
 #include <cstddef>
 #include <list>
@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace kgen::controller {
+namespace kgen::detail {
 
 // Thread safety: one thread at a time.
 template <typename Value>
@@ -56,6 +56,6 @@ class LruMap {
   std::unordered_map<std::string_view, typename Entries::iterator> index_;  // keys are views of the entries
 };
 
-}  // namespace kgen::controller
+}  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CONTROLLER_LRU_MAP_H_
+#endif  // KGEN_SRC_CORE_LRU_MAP_H_

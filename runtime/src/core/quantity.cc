@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "core/access.h"
-#include "core/number.h"
+#include "core/json/number.h"
 
 namespace kgen {
 namespace {

@@ -1,13 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "controller/queue/thrown.h"
+#include "core/thrown.h"
 
 #include <exception>
 #include <new>
 #include <string>
 
-#include "client/request/errors.h"
+#include "core/out_of_memory.h"
 
-namespace kgen::controller {
+namespace kgen::detail {
 
 Error ErrorOfThrown(std::string_view who) noexcept {
   try {
@@ -16,15 +16,15 @@ Error ErrorOfThrown(std::string_view who) noexcept {
     } catch (const Exception& thrown) {
       return thrown.error();  // of Must(), or of Request::Get()
     } catch (const std::bad_alloc&) {
-      return client::OutOfMemory();
+      return OutOfMemory();
     } catch (const std::exception& thrown) {
       return {Code::kUserCode, std::string(who) + " threw: " + thrown.what()};
     } catch (...) {
       return {Code::kUserCode, std::string(who) + " threw something that is not a std::exception"};
     }
   } catch (...) {  // no memory for the text
-    return client::OutOfMemory();
+    return OutOfMemory();
   }
 }
 
-}  // namespace kgen::controller
+}  // namespace kgen::detail

@@ -1,19 +1,19 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // ErrorOfThrown(): what a function of the user threw, as an error.
-#ifndef KGEN_SRC_CONTROLLER_QUEUE_THROWN_H_
-#define KGEN_SRC_CONTROLLER_QUEUE_THROWN_H_
+#ifndef KGEN_SRC_CORE_THROWN_H_
+#define KGEN_SRC_CORE_THROWN_H_
 
 #include <string_view>
 
 #include "kgen/core/result.h"
 
-namespace kgen::controller {
+namespace kgen::detail {
 
 // Call it in a catch block. `who` threw: "the reconcile function". The error is that of a kgen::Exception, or has the
 // code kUserCode and the text of a std::exception.
 Error ErrorOfThrown(std::string_view who) noexcept;
 
-}  // namespace kgen::controller
+}  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CONTROLLER_QUEUE_THROWN_H_
+#endif  // KGEN_SRC_CORE_THROWN_H_

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "core/memory/mutex.h"
-#include "kgen/client/config.h"
 #include "kgen/core/shared.h"
+#include "kgen/net/tls_config.h"
 
 namespace kgen::client {
 

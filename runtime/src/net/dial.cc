@@ -36,7 +36,7 @@ std::vector<Address> Alternate(const std::vector<Address>& addresses) {
 
 }  // namespace
 
-Result<Target> ParseTarget(const rest::Config& config, const ProxyVariables& variables) {
+Result<Target> ParseTarget(const ServerConfig& config, const ProxyVariables& variables) {
   const auto url = client::ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error());
   Target target;

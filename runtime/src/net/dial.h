@@ -13,14 +13,21 @@
 #include <string_view>
 #include <vector>
 
-#include "kgen/client/config.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "kgen/net/tls_config.h"
 #include "net/event_loop.h"
 #include "net/proxy.h"
 
 namespace kgen::net {
+
+// Which server to reach, and how: the members of rest::Config with these names.
+struct ServerConfig {
+  std::string host{};
+  rest::TlsConfig tls{};
+  std::string proxy_url{};
+};
 
 // The parsed address of a server.
 struct Target {
@@ -32,9 +39,9 @@ struct Target {
   std::string Name() const { return Address{host, port}.ToString(); }
 };
 
-// Parses rest::Config::host, ignoring its path, and chooses the proxy of the config or of the environment. Errors:
+// Parses the host of `config`, ignoring its path, and chooses the proxy of the config or of the environment. Errors:
 // kConfig, which names the host or what is wrong with the proxy.
-Result<Target> ParseTarget(const rest::Config& config, const ProxyVariables& variables = ProxyVariables::OfProcess());
+Result<Target> ParseTarget(const ServerConfig& config, const ProxyVariables& variables = ProxyVariables::OfProcess());
 
 // One attempt to reach a target. All members on the loop's thread.
 class Dialer final : public SharedObject {

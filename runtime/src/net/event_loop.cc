@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/execution/fork_error.h"
 #include "core/execution/sleeper.h"
 #include "core/execution/thread.h"
 #include "core/memory/fork.h"

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 #include "net/dial.h"
@@ -403,7 +404,7 @@ class Http2Transport final : public Transport {
 }  // namespace
 }  // namespace net
 
-Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
+Result<Shared<Transport>> MakeHttp2Transport(const net::ServerConfig& config, Shared<Executor> executor,
                                              Shared<Observer> observer, const Http2Options& options,
                                              Shared<client::ClientIdentity> identity) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
@@ -424,7 +425,7 @@ Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<
                                                           .identity = tls ? std::move(identity) : nullptr});
 }
 
-Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
+Result<Shared<Transport>> MakeHttp2Transport(const net::ServerConfig& config, Shared<Executor> executor,
                                              Shared<Observer> observer) {
   return MakeHttp2Transport(config, std::move(executor), std::move(observer), Http2Options());
 }

@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kgen/client/config.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/observer.h"
@@ -21,6 +20,7 @@
 #include "kgen/core/shared.h"
 #include "kgen/net/transport.h"
 #include "net/client_identity.h"
+#include "net/dial.h"
 #include "net/event_loop.h"
 
 namespace kgen {
@@ -43,9 +43,9 @@ struct Http2Options {
 // Reads the certificate files that `config` names, but does not connect. `observer` and `identity` may be null. After a
 // change of `identity`, new connections use its client certificate. Errors: kConfig  host or certificates malformed,
 // files unreadable
-Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
+Result<Shared<Transport>> MakeHttp2Transport(const net::ServerConfig& config, Shared<Executor> executor,
                                              Shared<Observer> observer);
-Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
+Result<Shared<Transport>> MakeHttp2Transport(const net::ServerConfig& config, Shared<Executor> executor,
                                              Shared<Observer> observer, const Http2Options& options,
                                              Shared<client::ClientIdentity> identity = {});
 

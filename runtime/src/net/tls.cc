@@ -15,7 +15,7 @@
 #include <memory>
 #include <utility>
 
-#include "client/auth/token_source.h"
+#include "core/read_file.h"
 #include "net/event_loop.h"
 #include "net/openssl_use.h"
 #include "net/tls_names.h"
@@ -64,7 +64,7 @@ struct Pem {
 Result<Pem> Load(const std::string& data, const std::string& file, std::string_view what) {
   if (!data.empty()) return Pem{data, std::string(what)};
   if (file.empty()) return Pem{};
-  Result<std::string> text = client::ReadFile(what, file);
+  Result<std::string> text = detail::ReadFile(what, file);
   if (!text) return Fail(text.error());
   return Pem{*std::move(text), std::string(what) + " " + file};
 }

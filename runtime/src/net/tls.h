@@ -14,9 +14,9 @@
 #include <string>
 #include <string_view>
 
-#include "kgen/client/config.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "kgen/net/tls_config.h"
 
 struct ssl_st;
 struct ssl_ctx_st;

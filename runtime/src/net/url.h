@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "kgen/client/config.h"
 #include "kgen/core/result.h"
+#include "kgen/net/tls_config.h"
 
 namespace kgen::client {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/json_depth.h"
+#include "core/json/json_depth.h"
 #include "testing/api_server.h"
 
 namespace kgen::testing {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/json_depth.h"
+#include "core/json/json_depth.h"
 
 namespace kgen::testing {
 namespace {

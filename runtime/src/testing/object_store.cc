@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "testing/object_store.h"
 
-#include "core/json_depth.h"
+#include "core/json/json_depth.h"
 
 namespace kgen::testing {
 namespace {

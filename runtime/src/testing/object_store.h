@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_depth.h"
+#include "core/json/json_depth.h"
 #include "kgen/core/map.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/shared.h"

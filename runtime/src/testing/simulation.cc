@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "testing/simulation_state.h"
 

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The plan of a resource: its methods, and the data about its kind.
-#include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/make_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

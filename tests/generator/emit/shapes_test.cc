@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/make_plan.h"
 #include "generator/emit/render/emitter.h"
 #include "tests/generator/load.h"
 

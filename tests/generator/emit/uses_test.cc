@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "generator/commands/load_api.h"
-#include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/make_plan.h"
 #include "generator/model/anchors.h"
 #include "tests/generator/load.h"
 #include "tests/support/paths.h"

@@ -32,14 +32,14 @@ class Http2Tls : public Http2Test {
   }
 
   // What a request to the server ends with.
-  Error Failure(const rest::Config& config) {
+  Error Failure(const net::ServerConfig& config) {
     Connect(config);
     const Call call = Get(*transport_, "/ok");
     const auto end = call.sink->WaitEnd();
     EXPECT_EQ(call.sink->ends(), 1);
     return end ? Error(Code::kInternal, "the request succeeded") : end.error();
   }
-  bool Succeeds(const rest::Config& config) {
+  bool Succeeds(const net::ServerConfig& config) {
     Connect(config);
     const auto end = Get(*transport_, "/ok").sink->WaitEnd();
     if (!end) ADD_FAILURE() << end.error();
@@ -51,7 +51,7 @@ class Http2Tls : public Http2Test {
 
 TEST_F(Http2Tls, NamesBothSidesWhenTheCertificateIsForAnotherHost) {
   ServeWith({.names = {"localhost", "10.1.2.3"}});
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls.server_name = "api.example.test";
   Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
@@ -71,7 +71,7 @@ TEST_F(Http2Tls, DoesNotTakeAnIpAddressWrittenAsANameForTheAddress) {
 
 TEST_F(Http2Tls, IgnoresTheCommonName) {
   ServeWith({.common_name = "localhost", .names = {}});
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls.server_name = "localhost";
   const Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
@@ -81,14 +81,14 @@ TEST_F(Http2Tls, IgnoresTheCommonName) {
 // Contract: client TRN-7.
 TEST_F(Http2Tls, AsksForTheGivenServerNameInsteadOfTheHost) {
   ServeWith({.names = {"api.example.test"}});
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls.server_name = "api.example.test";
   EXPECT_TRUE(Succeeds(config));
 }
 
 TEST_F(Http2Tls, TakesNamesAsKubectlDoes) {
   ServeWith({.names = {"*.test", "plain"}});
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   for (const char* name : {"api.test", "API.test", "api.test.", "*.test", "plain", "plain."}) {
     config.tls.server_name = name;
     EXPECT_TRUE(Succeeds(config)) << name;
@@ -101,7 +101,7 @@ TEST_F(Http2Tls, TakesNamesAsKubectlDoes) {
 
 TEST_F(Http2Tls, RefusesANameWithANulBeforeSendingAnything) {
   ServeWith({.names = {"plain"}});
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls.server_name = std::string("plain\0.evil", 11);
   const auto opened = Connection::Open(config);
   ASSERT_FALSE(opened.has_value());
@@ -112,7 +112,7 @@ TEST_F(Http2Tls, RefusesANameWithANulBeforeSendingAnything) {
 // Contract: client TRN-8.
 TEST_F(Http2Tls, NamesTheAuthorityThatItDoesNotKnow) {
   ServeWith({});
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls.ca_data = Must(CertificateAuthority::Make("another authority"))->certificate_pem();
   const Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
@@ -125,7 +125,7 @@ TEST_F(Http2Tls, NamesTheAuthorityThatItDoesNotKnow) {
 
 TEST_F(Http2Tls, DetectsAnAuthorityThatWasRecreatedUnderItsOldName) {
   ServeWith({});
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls.ca_data = Must(CertificateAuthority::Make("the right authority"))->certificate_pem();
   const Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
@@ -148,7 +148,7 @@ TEST_F(Http2Tls, ReportsWhenACertificateIsNotYetValid) {
 
 TEST_F(Http2Tls, SkipsEveryCheckOfTheServerIfConfigured) {
   ServeWith({.names = {"elsewhere"}, .from = -48h, .until = -24h});
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls = {.insecure_skip_verify = true};
   EXPECT_TRUE(Succeeds(config));
 }
@@ -165,7 +165,7 @@ TEST_F(Http2Tls, TrustsTheServersOwnCertificateIfConfigured) {
 TEST_F(Http2Tls, ShowsItsCertificateToAServerThatWantsOne) {
   Serve({.authority = authority_, .client_certificate = true});
   const Identity client = Must(authority_->Issue({.common_name = "admin", .names = {}}));
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls.certificate_data = client.certificate_pem;
   config.tls.key_data = client.key_pem;
   EXPECT_TRUE(Succeeds(config));
@@ -182,7 +182,7 @@ TEST_F(Http2Tls, ReportsThatTheServerWantsACertificate) {
 TEST_F(Http2Tls, ReportsThatTheServerRefusesItsCertificate) {
   Serve({.authority = authority_, .client_certificate = true});
   const Identity client = Must(Must(CertificateAuthority::Make("strangers"))->Issue({.names = {}}));
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls.certificate_data = client.certificate_pem;
   config.tls.key_data = client.key_pem;
   const Error error = Failure(config);
@@ -205,8 +205,8 @@ TEST_F(Http2Tls, ReportsThatTheServerDoesNotSpeakHttp2) {
 
 TEST_F(Http2Tls, ReportsThatTheServerDoesNotSpeakTls) {
   Serve({.tls = false});
-  rest::Config config{.host = "https://127.0.0.1:" + std::to_string(server_->port()),
-                      .tls = {.insecure_skip_verify = true}};
+  net::ServerConfig config{.host = "https://127.0.0.1:" + std::to_string(server_->port()),
+                           .tls = {.insecure_skip_verify = true}};
   const Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
   EXPECT_THAT(error.message(), HasSubstr("the server does not speak TLS"));
@@ -237,9 +237,9 @@ class Http2TlsFiles : public Http2Tls {
     Write("client.key", identity.key_pem);
   }
   // A client with a certificate from files.
-  rest::Config ConfigWith(const Identity& identity) {
+  net::ServerConfig ConfigWith(const Identity& identity) {
     WriteIdentity(identity);
-    rest::Config config = Config();
+    net::ServerConfig config = Config();
     config.tls.certificate_file = (folder_ / "client.pem").string();
     config.tls.key_file = (folder_ / "client.key").string();
     return config;
@@ -258,7 +258,7 @@ class Http2TlsFiles : public Http2Tls {
 TEST_F(Http2TlsFiles, ReadsAuthorityAndIdentityFromFiles) {
   Serve({.authority = authority_, .client_certificate = true});
   const Identity client = Must(authority_->Issue({.names = {}}));
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls = {.ca_file = Write("ca.pem", authority_->certificate_pem()),
                 .certificate_file = Write("client.pem", client.certificate_pem),
                 .key_file = Write("client.key", client.key_pem)};
@@ -268,7 +268,7 @@ TEST_F(Http2TlsFiles, ReadsAuthorityAndIdentityFromFiles) {
 // Contract: client CFG-10.
 TEST_F(Http2TlsFiles, PrefersDataToTheFile) {
   Serve({.authority = authority_});
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.tls.ca_file = "no such file";
   EXPECT_TRUE(Succeeds(config));
 }
@@ -276,7 +276,7 @@ TEST_F(Http2TlsFiles, PrefersDataToTheFile) {
 // Contract: client TRN-11.
 TEST_F(Http2TlsFiles, ReadsReplacedFilesForTheNextConnection) {
   Serve({.authority = Must(CertificateAuthority::Make("the new authority"))});
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   const std::string file = Write("ca.pem", authority_->certificate_pem());
   config.tls = {.ca_file = file};
   EXPECT_EQ(Failure(config).code(), Code::kTls);
@@ -290,7 +290,7 @@ TEST_F(Http2TlsFiles, ReadsReplacedFilesForTheNextConnection) {
 TEST_F(Http2TlsFiles, TheFirstConnectionUsesTheFilesAsTheyAreThen) {
   Serve({.authority = authority_, .client_certificate = true});
   const Identity old = Must(Must(CertificateAuthority::Make("strangers"))->Issue({.names = {}}));
-  const rest::Config config = ConfigWith(old);
+  const net::ServerConfig config = ConfigWith(old);
   Connect(config);
   WriteIdentity(Must(authority_->Issue({.names = {}})));
   const auto end = Get(*transport_, "/ok").sink->WaitEnd();
@@ -422,7 +422,7 @@ struct GoesLast {
 [[noreturn]] void ExitWithAConnectionInAStaticObject() {
   auto handler = MakeShared<FunctionHandler>([](auto, auto writer) { writer->Head(200, {}); });
   static auto server = Must(testing::Http2Server::Start({}, std::move(handler)));
-  const rest::Config config{.host = server->url(), .tls = {.ca_data = server->ca_pem()}};
+  const net::ServerConfig config{.host = server->url(), .tls = {.ca_data = server->ca_pem()}};
   goes_last.transport = Must(MakeHttp2Transport(config, DefaultExecutor(), nullptr));
   static const Call kCall = Get(*goes_last.transport, "/never-ending");
   std::exit(kCall.sink->WaitHead() ? 9 : 10);

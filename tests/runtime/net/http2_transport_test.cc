@@ -47,7 +47,7 @@ TEST_F(Http2Transport, CarriesARequestAndItsAnswerWithoutTls) {
 
 TEST_F(Http2Transport, TriesEveryAddressOfAName) {
   Serve();
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.host = "https://localhost:" + std::to_string(server_->port());  // often ::1 first, where no server listens
   Connect(config);
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
@@ -264,7 +264,7 @@ TEST_F(Http2Transport, EndsEveryExchangeOnceWhenTheConnectionBreaks) {
 }
 
 // The first size at which a request succeeds is a connection that lives to its end.
-void CutAtEveryByte(kgen::testing::Http2Server& server, const rest::Config& config, std::size_t step) {
+void CutAtEveryByte(kgen::testing::Http2Server& server, const net::ServerConfig& config, std::size_t step) {
   std::size_t bytes = 0;
   for (bool whole = false; !whole; bytes += step) {
     ASSERT_LT(bytes, 20000u);
@@ -408,7 +408,7 @@ TEST_F(Http2Transport, RefusesResponseHeadersThatAreTooLarge) {
 
 TEST_F(Http2Transport, ReportsThatTheConnectionWasRefused) {
   Serve();
-  const rest::Config config = Config();
+  const net::ServerConfig config = Config();
   const std::string where = "127.0.0.1:" + std::to_string(server_->port());
   server_->Stop();
   Connect(config);

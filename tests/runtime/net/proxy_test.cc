@@ -180,7 +180,7 @@ constexpr const char* kEstablished = "HTTP/1.1 200 Connection established\r\nVia
 class ProxyTest : public test_support::Http2Test {
  protected:
   Result<ApiResponse> Through(const SmallProxy& proxy, std::string user = "") {
-    rest::Config config = Config();
+    net::ServerConfig config = Config();
     config.proxy_url = proxy.url(std::move(user));
     return Must(Connection::Open(config)).Call({.path = "/ok", .what = "get ok"});
   }
@@ -246,7 +246,7 @@ TEST_F(ProxyTest, SendsItsCredentialsOnlyToTheProxy) {
   SmallProxy proxy(kEstablished);
   ASSERT_TRUE(Through(proxy, "bob:hunter2@").has_value());
   EXPECT_THAT(proxy.requests()[0], HasSubstr("\r\nProxy-Authorization: Basic Ym9iOmh1bnRlcjI=\r\n"));
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.proxy_url = proxy.url("bob:hunter2@");
   EXPECT_THAT(config.ToString(), AllOf(HasSubstr("proxy_url: http://(hidden)@127.0.0.1:"), Not(HasSubstr("hunter2"))));
 }
@@ -267,7 +267,7 @@ TEST_F(ProxyTest, ReportsTheRefusalOfTheProxyAndWhatToDo) {
 
 TEST_F(ProxyTest, ReportsThatTheProxyCannotBeReached) {
   Serve();
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   {
     const SmallProxy gone(kEstablished);
     config.proxy_url = gone.url("bob:hunter2@");
@@ -281,7 +281,7 @@ TEST_F(ProxyTest, ReportsThatTheProxyCannotBeReached) {
 TEST_F(ProxyTest, TimesOutOnASilentProxy) {
   Serve();
   SmallProxy silent("");
-  rest::Config config = Config();
+  net::ServerConfig config = Config();
   config.proxy_url = silent.url();
   Connect(config, {.connect_timeout = std::chrono::milliseconds(200)});
   const auto end = test_support::Get(*transport_, "/ok").sink->WaitEnd();

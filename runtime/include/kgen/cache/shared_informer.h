@@ -24,13 +24,9 @@
 #include "kgen/cache/informer_core.h"
 #include "kgen/cache/registration.h"
 #include "kgen/cache/snapshot.h"
+#include "kgen/cache/transform.h"
 
 namespace kgen {
-
-// Changes an object before the cache and the handlers see it. Runs exactly once for each received object, on the
-// informer's strand: it must be fast and must not block. The name, namespace, uid and resourceVersion stay what the
-// server sent. An error or an exception refuses the object, which is reported to the observer.
-using TransformFunction = std::function<Result<AnyRef>(AnyRef object)>;
 
 // Thread safety: const members from any thread. None blocks but AddIndex(), which says for how long.
 template <typename T>

@@ -16,25 +16,9 @@
 #include "kgen/core/observer.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "kgen/net/tls_config.h"
 
 namespace kgen::rest {
-
-// All PEM. Data wins over the file of the same name. Files may be replaced while a connection lives: they are read by
-// Connection::Open(), before every TCP connection, with a request when the last read was a minute ago, and after a 401.
-// Once their content has changed, new requests use a new TCP connection, running requests end on the old one, and
-// watches end as if the server had ended them. A file that cannot be read or used leaves the previous content in use.
-struct TlsConfig {
-  std::string ca_data{};
-  std::string ca_file{};  // neither: the system's roots
-  std::string certificate_data{};
-  std::string certificate_file{};
-  std::string key_data{};
-  std::string key_file{};
-  // For SNI and the check of the name, if it is not the host. Names are compared as kubectl does it: a certificate for
-  // "*.example.com" covers each name with one more label, and a dot at the end of the name does not matter.
-  std::string server_name{};
-  bool insecure_skip_verify = false;
-};
 
 // A credential plugin, such as those of cloud providers and kubelogin: the program in `exec` of a kubeconfig's user. It
 // runs when a request needs a credential, once for all waiting requests, and again when the credential has expired or a

@@ -149,6 +149,12 @@ class Connection {
   Shared<SendGuard> guard_{};
 };
 
+// The transport of Connection::Open(): HTTP/2 to the host of `config`, over TLS for https://, with its certificates and
+// proxy. It adds no authentication and no path prefix; Connection::Over() does. Connects to nothing yet, but reads the
+// certificate files. It works on config.executor, and reports reconnects to config.observer.
+// Errors: kConfig  host, proxy or certificates malformed, files unreadable
+Result<Shared<Transport>> MakeHttpTransport(const rest::Config& config);
+
 }  // namespace kgen
 
 #endif  // KGEN_CLIENT_CONNECTION_H_

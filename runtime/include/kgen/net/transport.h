@@ -21,10 +21,6 @@
 
 namespace kgen {
 
-namespace rest {
-struct Config;
-}
-
 struct HttpHeader {
   std::string name;  // lower case
   std::string value;
@@ -103,12 +99,6 @@ class Transport : public SharedObject {
   // Cancels everything; later Start() ends with kCancelled at once. Idempotent.
   virtual void Close() noexcept = 0;
 };
-
-// The transport of Connection::Open(): HTTP/2 to the host of `config`, over TLS for https://, with its certificates and
-// proxy. It adds no authentication and no path prefix; Connection::Over() does. Connects to nothing yet, but reads the
-// certificate files. It works on config.executor, and reports reconnects to config.observer.
-// Errors: kConfig  host, proxy or certificates malformed, files unreadable
-Result<Shared<Transport>> MakeHttpTransport(const rest::Config& config);
 
 }  // namespace kgen
 

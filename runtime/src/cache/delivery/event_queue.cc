@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "cache/deliberate_bugs.h"
+#include "cache/store/deliberate_bugs.h"
 #include "core/own_bytes.h"
 
 namespace kgen::cache {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "cache/deliberate_bugs.h"
+#include "cache/store/deliberate_bugs.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 

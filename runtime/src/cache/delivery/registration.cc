@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cache/delivery/listener.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 
 namespace kgen {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kgen/cache/shared_informer.h"
+#include "kgen/cache/transform.h"
 #include "kgen/core/clock.h"
 
 namespace kgen::cache {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kgen/cache/shared_informer.h"
+#include "kgen/cache/transform.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/observer.h"

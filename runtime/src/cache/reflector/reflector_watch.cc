@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cache/deliberate_bugs.h"
 #include "cache/reflector/reflector.h"
+#include "cache/store/deliberate_bugs.h"
 #include "client/request/errors.h"
 #include "kgen/core/unstructured.h"
 

@@ -7,8 +7,8 @@
 //   -DKGEN_DELIBERATE_BUG=0    the program chooses: InjectBug(Bug::kRewatchFromNothing), before it starts anything
 //
 // Define it only in the simulation's own build: all files of the cache must agree on it.
-#ifndef KGEN_SRC_CACHE_DELIBERATE_BUGS_H_
-#define KGEN_SRC_CACHE_DELIBERATE_BUGS_H_
+#ifndef KGEN_SRC_CACHE_STORE_DELIBERATE_BUGS_H_
+#define KGEN_SRC_CACHE_STORE_DELIBERATE_BUGS_H_
 
 namespace kgen::cache {
 
@@ -35,4 +35,4 @@ inline bool Injected(Bug bug) noexcept { return bug == injected_bug; }
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_SRC_CACHE_DELIBERATE_BUGS_H_
+#endif  // KGEN_SRC_CACHE_STORE_DELIBERATE_BUGS_H_

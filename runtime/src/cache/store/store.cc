@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "cache/deliberate_bugs.h"
+#include "cache/store/deliberate_bugs.h"
 #include "cache/store/hazard.h"
 #include "cache/store/store_replacement.h"
 

@@ -10,9 +10,9 @@
 #include <new>
 #include <utility>
 
-#include "client/auth/token_source.h"
-#include "client/request/errors.h"
 #include "core/observers/notify_observer.h"
+#include "core/out_of_memory.h"
+#include "core/read_file.h"
 #include "kgen/codec/yaml.h"
 #include "kgen/core/quantity.h"
 #include "kgen/core/time.h"
@@ -54,7 +54,7 @@ class JsonObject {
 Result<std::string> ClusterInfo(const rest::Config& config) {
   std::string authority = config.tls.ca_data;
   if (authority.empty() && !config.tls.ca_file.empty()) {
-    Result<std::string> text = ReadFile("certificate authority", config.tls.ca_file);
+    Result<std::string> text = detail::ReadFile("certificate authority", config.tls.ca_file);
     if (!text) return text;
     authority = *std::move(text);
   }
@@ -247,7 +247,7 @@ class ExecCredentials::Reply {
     try {
       Send(credentials_->RunPlugin(*run_));
     } catch (const std::bad_alloc&) {
-      Send(Fail(OutOfMemory()));
+      Send(Fail(detail::OutOfMemory()));
     }
   }
 

@@ -13,10 +13,6 @@
 
 namespace kgen::client {
 
-// Reads a whole regular file. Blocks. Errors: kConfig, with `what` and the path; also for a FIFO, a socket or a device,
-// since reading those might never end.
-Result<std::string> ReadFile(std::string_view what, const std::string& path, std::size_t max_bytes = 16u << 20);
-
 // Thread safety: all members from any thread. Only Read() blocks (on the file).
 class TokenSource {
  public:

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "client/request/errors.h"
+#include "core/out_of_memory.h"
 #include "net/text.h"
 
 namespace kgen {
@@ -208,7 +208,7 @@ Result<ServerApi> Discover(const Connection& connection, Nanos timeout) {
   try {
     return Discovery(connection, timeout).Run();
   } catch (const std::bad_alloc&) {
-    return Fail(client::OutOfMemory("discover the server's API"));
+    return Fail(detail::OutOfMemory("discover the server's API"));
   }
 }
 

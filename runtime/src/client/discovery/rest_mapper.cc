@@ -11,6 +11,7 @@
 
 #include "client/request/errors.h"
 #include "core/memory/mutex.h"
+#include "core/out_of_memory.h"
 #include "kgen/core/waiter.h"
 
 namespace kgen {
@@ -126,7 +127,7 @@ class RestMapper::State : public SharedObject {
 
   // Runs the discovery and passes its result, even a failure, to all waiting callers.
   Result<Shared<const Known>> Answer(const Shared<Question>& question) {
-    Result<Shared<const Known>> answer = Fail(client::OutOfMemory());
+    Result<Shared<const Known>> answer = Fail(detail::OutOfMemory());
     try {
       if (Result<ServerApi> api = Discover(connection, timeout)) {
         answer = Shared<const Known>(MakeShared<Known>(*std::move(api)));
@@ -134,7 +135,7 @@ class RestMapper::State : public SharedObject {
         answer = Fail(std::move(api).error());
       }
     } catch (const std::bad_alloc&) {
-      answer = Fail(client::OutOfMemory());
+      answer = Fail(detail::OutOfMemory());
     }
     std::vector<Shared<Waiter>> waiters;
     {

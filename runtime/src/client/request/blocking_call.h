@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "client/request/connection_core.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
 #include "kgen/client/connection.h"

@@ -7,6 +7,7 @@
 #include <exception>
 #include <string_view>
 
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 #include "kgen/core/observer.h"

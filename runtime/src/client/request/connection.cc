@@ -10,9 +10,10 @@
 #include "client/request/call.h"
 #include "client/request/callback.h"
 #include "client/request/connection_core.h"
-#include "client/request/errors.h"
 #include "client/request/stream.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
+#include "core/out_of_memory.h"
 
 namespace kgen {
 
@@ -45,7 +46,7 @@ ConnectionCore::ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver
       gate(MakeShared<Gate>(executor)),
       requests(MakeShared<RequestCounts>(HostOf(host))) {
   executor->ReportTo(observer);
-  OutOfMemory();
+  detail::OutOfMemory();
 }
 
 Shared<ConnectionCore> ConnectionCore::Of(const Connection& connection) { return connection.state_; }

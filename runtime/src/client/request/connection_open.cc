@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/request/connection_core.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
 #include "net/http2_transport.h"
@@ -75,6 +76,10 @@ Result<void> CheckHeaderText(std::string_view what, std::string_view text) {
   return {};
 }
 
+net::ServerConfig ServerOf(const rest::Config& config) {
+  return {.host = config.host, .tls = config.tls, .proxy_url = config.proxy_url};
+}
+
 // A config with other credentials does not use its plugin.
 bool UsesExec(const rest::Config& config) {
   return !config.exec.command.empty() && config.bearer_token.empty() && config.bearer_token_file.empty() &&
@@ -113,7 +118,7 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
   config.host = url->origin;
   if (!transport) {
     Result<Shared<Transport>> made =
-        MakeHttp2Transport(config, parts.executor, observer, Http2Options(), std::move(identity));
+        MakeHttp2Transport(ServerOf(config), parts.executor, observer, Http2Options(), std::move(identity));
     if (!made) return Fail(made.error());
     transport = *std::move(made);
   }
@@ -164,7 +169,7 @@ kgen::Result<kgen::Shared<kgen::Transport>> kgen::MakeHttpTransport(const rest::
   origin.host = url->origin;
   const Shared<Executor> executor = config.executor ? config.executor : DefaultExecutor();
   auto observer = MakeShared<ThrottledObserver>(config.observer, executor);
-  Result<Shared<Transport>> made = MakeHttp2Transport(origin, executor, std::move(observer));
+  Result<Shared<Transport>> made = MakeHttp2Transport(client::ServerOf(origin), executor, std::move(observer));
   if (!made) return Fail(made.error().With("make a transport"));
   return made;
 }

@@ -250,19 +250,6 @@ std::optional<Error> FailureIn(std::string_view body) {
   return FromStatus(*std::move(status), 0);
 }
 
-const Error& OutOfMemory() {
-  static const Error& error = *new Error(Code::kInternal, "out of memory");
-  return error;
-}
-
-Error OutOfMemory(std::string_view what) {
-  try {
-    return OutOfMemory().With(what);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory();
-  }
-}
-
 namespace {
 
 Error NotAs(std::string_view expected, std::string_view type, const Answer& answer) {

@@ -41,11 +41,6 @@ std::optional<Error> FailureIn(std::string_view body);
 // Returns the Error for an ERROR event of a watch. The object of the event should be a Status; kDecode if it is not.
 Error WatchError(std::string_view status);
 
-// The error of a call that fails to allocate memory. Every connection requests it once when it is created, so that no
-// memory is needed when there is none left. `what` is added in front if memory suffices.
-const Error& OutOfMemory();
-Error OutOfMemory(std::string_view what);
-
 // The error for a 2xx response that should be JSON but is something else, mostly a page of a proxy or a login. `body`
 // may be only the beginning. Returns nothing if the content type is JSON or the body looks like a JSON object; the
 // decoder checks those.

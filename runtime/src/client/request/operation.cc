@@ -9,6 +9,7 @@
 #include "client/request/errors.h"
 #include "client/request/warnings.h"
 #include "core/observers/notify_observer.h"
+#include "core/out_of_memory.h"
 #include "net/text.h"
 
 namespace kgen::client {
@@ -115,7 +116,7 @@ void Operation::Authorize() {
     try {
       self->OnToken(self->core_->token.Read(self->core_->clock->Now()));
     } catch (const std::bad_alloc&) {
-      self->OnToken(Fail(OutOfMemory()));
+      self->OnToken(Fail(detail::OutOfMemory()));
     }
   });
 }
@@ -184,9 +185,9 @@ Error Operation::FailureOfException() const {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return OutOfMemory(request_.what);
+    return detail::OutOfMemory(request_.what);
   } catch (const std::length_error&) {
-    return OutOfMemory(request_.what);
+    return detail::OutOfMemory(request_.what);
   } catch (const std::exception& thrown) {
     return Describe(Error(Code::kUserCode, std::string("an exception was thrown: ") + thrown.what()));
   } catch (...) {

@@ -23,10 +23,11 @@
 
 #include "client/request/callback.h"
 #include "client/request/connection_core.h"
-#include "client/request/errors.h"
 #include "client/request/stream.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
+#include "core/out_of_memory.h"
 #include "kgen/core/waiter.h"
 
 namespace kgen::client {
@@ -112,7 +113,7 @@ class StreamQueue : public StreamSink {
         try {
           MoveFresh();
         } catch (const std::bad_alloc&) {
-          error = OutOfMemory();
+          error = detail::OutOfMemory();
           fresh_.clear();
         }
         end_ = std::move(error);
@@ -191,7 +192,7 @@ class StreamQueue : public StreamSink {
                  ? Error(Code::kStopped, "the server has ended the " + std::string(thing_)).With(what_)
                  : Error(Code::kUnavailable, "the connection ended in the middle of " + std::string(cut)).With(what_);
     } catch (const std::bad_alloc&) {
-      return OutOfMemory();
+      return detail::OutOfMemory();
     }
   }
 
@@ -353,7 +354,7 @@ void OpenStreamAsync(const Connection& connection, Result<ApiRequest> request,
   queue->NotifyOpening(stream.get(), [observer = ConnectionCore::Of(connection)->observer, what = std::move(what),
                                       state = std::move(state), queue = queue.get(),
                                       done = std::move(done)](Result<void> opened) mutable {
-    Result<Shared<State>> result = Fail(OutOfMemory());
+    Result<Shared<State>> result = Fail(detail::OutOfMemory());
     if (opened) {
       state->Read(Shared<Queue>(queue));
       result = std::move(state);

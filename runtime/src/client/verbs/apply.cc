@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/auth/token_source.h"
 #include "client/verbs/kind_registry.h"
+#include "core/read_file.h"
 #include "kgen/client/raw_resource.h"
 #include "kgen/client/rest_mapper.h"
 #include "kgen/codec/decode.h"
@@ -238,7 +238,7 @@ std::expected<std::vector<AppliedObject>, ApplyError> ApplyText(const Connection
 
 std::expected<std::vector<AppliedObject>, ApplyError> ApplyFile(const Connection& connection, const std::string& path,
                                                                 const ApplyOptions& options) {
-  Result<std::string> text = client::ReadFile("manifest", path, kMaxFile);
+  Result<std::string> text = detail::ReadFile("manifest", path, kMaxFile);
   if (text) return ApplyText(connection, path, *std::move(text), options);
   ApplyError error(Error(Code::kInvalidArgument, text.error().message()).With("apply"));
   error.file = path;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "client/request/pause.h"
-#include "core/json_depth.h"
+#include "core/json/json_depth.h"
 #include "kgen/core/executor.h"
 #include "net/text.h"
 

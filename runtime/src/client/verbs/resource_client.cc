@@ -6,7 +6,7 @@
 #include "client/request/blocking_call.h"
 #include "client/request/call.h"
 #include "client/request/callback.h"
-#include "client/request/errors.h"
+#include "core/out_of_memory.h"
 
 namespace kgen::detail {
 
@@ -21,7 +21,7 @@ Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, 
     if (auto done = DecodeStruct(*body, object, table, {}); !done) return Fail(done.error().With(what));
     return {};
   } catch (const std::bad_alloc&) {
-    return Fail(client::OutOfMemory(what));
+    return Fail(detail::OutOfMemory(what));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "client/request/errors.h"
 #include "client/request/stream_queue.h"
 #include "client/verbs/watch_decoder.h"
+#include "core/out_of_memory.h"
 #include "kgen/codec/decode.h"
 
 namespace kgen {
@@ -84,7 +85,7 @@ class AnyWatcher::State : public client::StreamReader<WatchQueue> {
       if (!object) return Failed(object.error());
       return Event{TypeOf(raw->type), *std::move(object)};
     } catch (const std::bad_alloc&) {
-      return Fail(client::OutOfMemory(what_));
+      return Fail(detail::OutOfMemory(what_));
     }
   }
 

@@ -8,6 +8,7 @@
 #include "cache/reflector/list_watch.h"
 #include "cache/reflector/with_kind.h"
 #include "cache/store/store.h"
+#include "core/execution/fork_error.h"
 #include "core/execution/jitter.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"

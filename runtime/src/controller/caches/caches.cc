@@ -5,6 +5,7 @@
 
 #include "client/verbs/kind_registry.h"
 #include "controller/caches/cache_core.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "kgen/client/rest_mapper.h"
 #include "kgen/core/unstructured.h"

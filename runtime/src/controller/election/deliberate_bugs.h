@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Bugs of leader election that can be built in on purpose, to prove that the simulation finds them. As in
-// cache/deliberate_bugs.h: a normal build contains none.
-#ifndef KGEN_SRC_CONTROLLER_DELIBERATE_BUGS_H_
-#define KGEN_SRC_CONTROLLER_DELIBERATE_BUGS_H_
+// cache/store/deliberate_bugs.h: a normal build contains none.
+#ifndef KGEN_SRC_CONTROLLER_ELECTION_DELIBERATE_BUGS_H_
+#define KGEN_SRC_CONTROLLER_ELECTION_DELIBERATE_BUGS_H_
 
 namespace kgen::controller {
 
@@ -26,4 +26,4 @@ inline bool Injected(Bug bug) noexcept { return bug == injected_bug; }
 
 }  // namespace kgen::controller
 
-#endif  // KGEN_SRC_CONTROLLER_DELIBERATE_BUGS_H_
+#endif  // KGEN_SRC_CONTROLLER_ELECTION_DELIBERATE_BUGS_H_

@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "client/request/errors.h"
-#include "controller/deliberate_bugs.h"
+#include "controller/election/deliberate_bugs.h"
 #include "core/observers/notify_observer.h"
+#include "core/out_of_memory.h"
 #include "kgen/client/resource_client.h"
 #include "kgen/codec/encode.h"
 #include "net/text.h"
@@ -169,7 +170,7 @@ void ElectorCore::Run(F step) {
   try {
     step();
   } catch (...) {
-    if (releasing_) return EndRelease(Fail(client::OutOfMemory()));
+    if (releasing_) return EndRelease(Fail(detail::OutOfMemory()));
     After(next_, options_.retry_period, &ElectorCore::Try);
   }
 }

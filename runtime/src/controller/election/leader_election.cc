@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "controller/election/elector_core.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "net/text.h"
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "controller/events/event.h"
-#include "controller/lru_map.h"
 #include "core/execution/jitter.h"
+#include "core/lru_map.h"
 #include "core/memory/mutex.h"
 #include "kgen/controller/event_recorder.h"
 
@@ -100,9 +100,9 @@ class EventCore final : public SharedObject {
   const EventSource source_;
 
   Mutex mutex_;
-  LruMap<Shared<Record>> series_ KGEN_GUARDED_BY(mutex_);  // the open ones, by SeriesOf()
+  detail::LruMap<Shared<Record>> series_ KGEN_GUARDED_BY(mutex_);  // the open ones, by SeriesOf()
   // By ObjectOf(): when all tokens of the bucket are back.
-  LruMap<TimePoint> spam_ KGEN_GUARDED_BY(mutex_);
+  detail::LruMap<TimePoint> spam_ KGEN_GUARDED_BY(mutex_);
   std::deque<Shared<Record>> queue_ KGEN_GUARDED_BY(mutex_);
   Sender sender_ KGEN_GUARDED_BY(mutex_) = Sender::kIdle;
   Shared<Record> sending_ KGEN_GUARDED_BY(mutex_);  // null unless kSending

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/events/event_core.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 
 namespace kgen {

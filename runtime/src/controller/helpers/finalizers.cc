@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "controller/queue/thrown.h"
+#include "core/thrown.h"
 
 namespace kgen::detail {
 
@@ -33,6 +33,6 @@ Error JoinFinalizerErrors(const std::vector<std::pair<std::string, Error>>& erro
   return terminal ? joined.AsTerminal() : joined;
 }
 
-Error FinalizerThrew() noexcept { return controller::ErrorOfThrown("its function"); }
+Error FinalizerThrew() noexcept { return detail::ErrorOfThrown("its function"); }
 
 }  // namespace kgen::detail

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "client/request/errors.h"
-#include "controller/queue/thrown.h"
 #include "core/execution/jitter.h"
 #include "core/observers/notify_observer.h"
+#include "core/thrown.h"
 #include "kgen/controller/metrics.h"
 #include "net/text.h"
 
@@ -245,7 +245,7 @@ bool ControllerCore::Passes(const F& predicate, const Watch& watch, const AnyEve
 void ControllerCore::ReportThrown(std::string_view who, const Watch& watch, const AnyEvent& event) noexcept {
   metrics_.function_panics.Add();
   NotifyObserver(environment_.observer, [&](Observer& o) {
-    const Error error = ErrorOfThrown(who);
+    const Error error = detail::ErrorOfThrown(who);
     const std::string handler = "controller " + name_ + ", " + watch.cache.name();
     const std::string what = error.ToString();
     o.OnHandlerFailed({.informer = handler, .key = &event.key, .what = what});
@@ -435,7 +435,7 @@ namespace {
   try {
     return function(request);
   } catch (const Exception&) {
-    return Fail(ErrorOfThrown({}));
+    return Fail(detail::ErrorOfThrown({}));
   }
 }
 
@@ -455,10 +455,10 @@ Result<Requeue> ControllerCore::CallFunction(const Function& function, RequestSt
   try {
     return function(request);
   } catch (const Exception&) {  // an error in another form, not a fault of the function
-    return Fail(ErrorOfThrown({}));
+    return Fail(detail::ErrorOfThrown({}));
   } catch (...) {
     metrics_.panics.Add();
-    return Fail(ErrorOfThrown("the reconcile function"));
+    return Fail(detail::ErrorOfThrown("the reconcile function"));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/manager/manager_core.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "kgen/client/connection.h"
 

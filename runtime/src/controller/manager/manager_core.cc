@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/request/errors.h"
 #include "client/verbs/kind_registry.h"
-#include "controller/queue/thrown.h"
 #include "core/execution/thread_pool.h"
+#include "core/out_of_memory.h"
+#include "core/thrown.h"
 #include "kgen/client/rest_mapper.h"
 #include "kgen/controller/queue_metrics.h"
 #include "net/text.h"
@@ -298,7 +298,7 @@ void ManagerCore::Launch(std::size_t index) {
     try {
       result = run(std::move(stop));
     } catch (...) {
-      result = Fail(ErrorOfThrown("it"));
+      result = Fail(detail::ErrorOfThrown("it"));
     }
     run = {};  // before Run() returns, since it may refer to the caller of that
     self->OnEnd(index, std::move(result));
@@ -341,7 +341,7 @@ Result<void> ManagerCore::Run(const std::stop_token& stop) {
   try {
     outcome = Work();
   } catch (const std::bad_alloc&) {
-    outcome = Fail(client::OutOfMemory("start"));
+    outcome = Fail(detail::OutOfMemory("start"));
   }
   return Finish(std::move(outcome));
 }

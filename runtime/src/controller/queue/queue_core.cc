@@ -8,10 +8,10 @@
 #include <limits>
 #include <utility>
 
-#include "client/request/errors.h"
-#include "controller/queue/thrown.h"
 #include "core/observers/notify_observer.h"
 #include "core/observers/throttled_observer.h"
+#include "core/out_of_memory.h"
+#include "core/thrown.h"
 
 namespace kgen::controller {
 namespace {
@@ -40,7 +40,7 @@ QueueCore::QueueCore(const detail::KeyType& type, WorkQueueOptions options)
       observer_(OrWarnings(std::move(options.observer), executor_)),
       priorities_(options.priorities),
       items_(type) {
-  client::OutOfMemory();  // makes the error, for when there is no memory
+  detail::OutOfMemory();  // makes the error, for when there is no memory
 }
 
 Nanos QueueCore::Limit(std::uint32_t failures, const AddOptions& options, TimePoint now) const noexcept {
@@ -53,7 +53,7 @@ Nanos QueueCore::Limit(std::uint32_t failures, const AddOptions& options, TimePo
     delay = fallback_->When(count, now);
     NotifyObserver(observer_, [&](Observer& o) {
       const std::string handler = "rate limiter of work queue " + name_;
-      const std::string what = ErrorOfThrown("it").ToString();
+      const std::string what = detail::ErrorOfThrown("it").ToString();
       o.OnHandlerFailed({.informer = handler, .what = what});
     });
   }

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "controller/queue/queue_core.h"
-#include "controller/queue/thrown.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
+#include "core/thrown.h"
 
 namespace kgen::controller {
 
@@ -110,7 +110,7 @@ TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, st
   try {
     result = processing.reconcile(item->key());
   } catch (...) {
-    result = Fail(ErrorOfThrown("the function"));
+    result = Fail(detail::ErrorOfThrown("the function"));
   }
   if (result && !result->back_off) return OnSuccess(item, priority, *result);
   if (result) {

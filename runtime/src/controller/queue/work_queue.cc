@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "controller/queue/queue_core.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 
 namespace kgen::detail {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "controller/lru_map.h"
+#include "core/lru_map.h"
 #include "core/memory/mutex.h"
 #include "kgen/client/connection.h"
 #include "kgen/core/clock.h"
@@ -50,7 +50,7 @@ class AccessReview final : public SharedObject {
     std::string text;
     TimePoint until;
   };
-  using Cache = LruMap<Kept>;
+  using Cache = detail::LruMap<Kept>;
   struct Line {
     const int most_under_way;
     const Nanos between;     // the beginnings of two, on average

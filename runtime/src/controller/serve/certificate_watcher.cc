@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "client/auth/token_source.h"
+#include "core/read_file.h"
 
 namespace kgen::controller {
 namespace {
@@ -42,9 +42,9 @@ Result<void> CertificateWatcher::Read() {
 }
 
 Result<void> CertificateWatcher::Load() {
-  auto certificate = client::ReadFile("server certificate", files_.certificate_file);
+  auto certificate = detail::ReadFile("server certificate", files_.certificate_file);
   if (!certificate) return Fail(certificate.error());
-  auto key = client::ReadFile("server key", files_.key_file);
+  auto key = detail::ReadFile("server key", files_.key_file);
   if (!key) return Fail(key.error());
   {
     // A new key comes with a new certificate, because the certificate contains the public key.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/serve/endpoint_server.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "net/event_loop.h"
 

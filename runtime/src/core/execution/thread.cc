@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
 

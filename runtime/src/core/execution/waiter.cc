@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <utility>
 
+#include "core/execution/fork_error.h"
 #include "core/execution/sleeper.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"

@@ -2,8 +2,8 @@
 //
 // Private: the maximum depth of JSON that is passed to nlohmann_json. That library parses and destroys without
 // recursion, but copies, compares and writes with one call per level.
-#ifndef KGEN_SRC_CORE_JSON_DEPTH_H_
-#define KGEN_SRC_CORE_JSON_DEPTH_H_
+#ifndef KGEN_SRC_CORE_JSON_JSON_DEPTH_H_
+#define KGEN_SRC_CORE_JSON_JSON_DEPTH_H_
 
 #include <cstddef>
 #include <string_view>
@@ -35,4 +35,4 @@ inline bool NestsTooDeep(std::string_view text, std::size_t levels = kMaxJsonDep
 
 }  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CORE_JSON_DEPTH_H_
+#endif  // KGEN_SRC_CORE_JSON_JSON_DEPTH_H_

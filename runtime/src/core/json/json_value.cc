@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "core/json_value.h"
+#include "core/json/json_value.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/number.h"
+#include "core/json/number.h"
 
 namespace kgen::detail {
 namespace {

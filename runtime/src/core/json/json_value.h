@@ -5,8 +5,8 @@
 // Thread safety: the functions are pure and do not block. Comparing texts of equal bytes costs one comparison of bytes;
 // other texts are parsed once and compared in O(n log n), on the stack if they are small. If memory runs out, a text is
 // equal only to itself.
-#ifndef KGEN_SRC_CORE_JSON_VALUE_H_
-#define KGEN_SRC_CORE_JSON_VALUE_H_
+#ifndef KGEN_SRC_CORE_JSON_JSON_VALUE_H_
+#define KGEN_SRC_CORE_JSON_JSON_VALUE_H_
 
 #include <cstdint>
 #include <string_view>
@@ -21,4 +21,4 @@ std::uint64_t HashJson(std::string_view text) noexcept;
 
 }  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CORE_JSON_VALUE_H_
+#endif  // KGEN_SRC_CORE_JSON_JSON_VALUE_H_

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 
-#include "core/number.h"
+#include "core/json/number.h"
 
 #include <algorithm>
 #include <charconv>

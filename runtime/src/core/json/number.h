@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Converts JSON numbers to C++ numbers and back, independently of the locale.
-#ifndef KGEN_SRC_CORE_NUMBER_H_
-#define KGEN_SRC_CORE_NUMBER_H_
+#ifndef KGEN_SRC_CORE_JSON_NUMBER_H_
+#define KGEN_SRC_CORE_JSON_NUMBER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -39,4 +39,4 @@ bool IsWrittenSo(double value, std::string_view number, bool plain) noexcept;
 
 }  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CORE_NUMBER_H_
+#endif  // KGEN_SRC_CORE_JSON_NUMBER_H_

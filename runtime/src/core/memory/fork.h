@@ -5,9 +5,9 @@
 // child of a process in which kgen had started a thread
 //
 //   values      work: the heap is fork-safe, as malloc is (memory.cc)
-//   calls       of connections, executors, informers, queues and controllers fail with ForkedError(), or have no effect
-//   locks       (mutex.h) are not taken, so that none is waited for
-//   handles     that are destroyed leave alone what they own: a SharedObject is not destroyed (shared.cc), no thread is
+//   calls       of connections, executors, informers, queues and controllers fail with ForkedError() (fork_error.h), or
+//   have no effect locks       (mutex.h) are not taken, so that none is waited for handles     that are destroyed leave
+//   alone what they own: a SharedObject is not destroyed (shared.cc), no thread is
 //               joined and no byte is sent
 //
 // A process that forks before kgen has started a thread is not affected, and neither are its children.
@@ -19,8 +19,6 @@
 
 namespace kgen {
 
-class Error;
-
 namespace detail {
 
 // Set in the child, once, before fork() returns there.
@@ -28,9 +26,6 @@ extern constinit std::atomic<bool> forked_child;
 
 // True in such a child, and in its own children. A system call such as getpid() would be too slow: every lock asks.
 inline bool ForkedChild() noexcept { return forked_child.load(std::memory_order_relaxed); }
-
-// Why nothing works in such a child. Made before the fork, so that nothing is allocated here.
-const Error& ForkedError() noexcept;
 
 // Leaves a value that a caller handed over as it is, because its destructor could use what no longer works.
 template <typename T>
@@ -42,10 +37,6 @@ void LeaveAlone(T value) noexcept {
   };
   const Kept kept(std::move(value));
 }
-
-// Must be called before a thread is started, or a descriptor is made that a child must not use. From then on, children
-// know that they are forked. Any thread, idempotent; takes no lock that a child could wait for.
-void WatchForks();
 
 }  // namespace detail
 }  // namespace kgen

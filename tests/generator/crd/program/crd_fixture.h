@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "generator/commands/command.h"
-#include "generator/crd/crd_command.h"
+#include "generator/crd/command/crd_command.h"
 
 namespace kgen::generator::crd {
 
