@@ -1,6 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/core/result.h"
 
+#include <algorithm>
+
+#include "core/secrets.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen {
@@ -59,9 +62,37 @@ std::string_view ToString(Code code) noexcept {
 
 namespace {
 
+void HideIn(String& text) {
+  std::string shown = text.str();
+  detail::HideSecrets(shown);
+  if (shown != text) text = shown;
+}
+
+// Nothing that kgen reads.
+void HideIn(UnknownFields& fields) {
+  const bool secret = std::ranges::any_of(fields, [](const UnknownField& field) {
+    std::string shown(field.value.text());
+    detail::HideSecrets(shown);
+    return shown != field.value.text();
+  });
+  if (secret) fields.clear();
+}
+
 // The Status is stored once, however many operations are added to the error.
 struct Answer : SharedObject {
-  explicit Answer(const meta::v1::Status& from) : status(from) {}
+  explicit Answer(const meta::v1::Status& from) : status(from) {
+    HideIn(status.message);
+    HideIn(status.reason);
+    HideIn(status.unknown_fields);
+    if (!status.details) return;
+    meta::v1::StatusDetails& details = *status.details;
+    for (String* text : {&details.name, &details.group, &details.kind, &details.uid}) HideIn(*text);
+    HideIn(details.unknown_fields);
+    for (meta::v1::StatusCause& cause : details.causes) {
+      for (String* text : {&cause.field, &cause.message, &cause.reason}) HideIn(*text);
+      HideIn(cause.unknown_fields);
+    }
+  }
   meta::v1::Status status;
 };
 
@@ -105,16 +136,18 @@ Error::Error(Code code, std::string_view message) {
   auto state = MakeShared<State>();
   state->code = code;
   state->message = message;
+  detail::HideSecrets(state->message);
   state_ = state;
 }
 
 Error Error::FromStatus(const meta::v1::Status& status, Code code) {
   auto state = MakeShared<State>();
   state->code = code;
-  state->message = status.message.str();
-  if (state->message.empty()) state->message = status.reason.str();
+  auto answer = MakeShared<const Answer>(status);
+  state->message = answer->status.message.str();
+  if (state->message.empty()) state->message = answer->status.reason.str();
   if (state->message.empty()) state->message = "the server gave no message";
-  state->answer = MakeShared<const Answer>(status);
+  state->answer = std::move(answer);
   state->retry_after_seconds = *status.details->retryAfterSeconds;
   return Error(Shared<const State>(state));
 }
@@ -123,6 +156,7 @@ Error Error::NotConnected(std::string_view message, Code code) {
   auto state = MakeShared<State>();
   state->code = code;
   state->message = message;
+  detail::HideSecrets(state->message);
   state->not_connected = true;
   return Error(Shared<const State>(state));
 }

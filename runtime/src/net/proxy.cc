@@ -9,8 +9,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "core/secrets.h"
 #include "kgen/core/quantity.h"
 #include "net/text.h"
 #include "net/url.h"
@@ -246,7 +248,13 @@ void ProxyTunnel::OnHead(std::string_view head, std::string_view rest) {
     return Finish(stream_);
   }
   std::string said(status);
-  client::Hide(std::string_view(proxy_.authorization).substr(proxy_.authorization.find(' ') + 1), said);
+  // "Basic dXNlcjpwYXNzd29yZA==", that is user:password.
+  const std::string_view credentials =
+      std::string_view(proxy_.authorization).substr(proxy_.authorization.find(' ') + 1);
+  detail::HideSecret(credentials, said);
+  if (const std::optional<std::string> plain = client::DecodeBase64(credentials)) {
+    detail::HideSecret(std::string_view(*plain).substr(plain->find(':') + 1), said);
+  }
   std::string why = "the proxy refused: " + Printable(said);
   if (status.starts_with("407")) {
     why += proxy_.authorization.empty() ? "; give user and password in the proxy's URL: http://user:password@host:port"

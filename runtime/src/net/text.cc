@@ -121,15 +121,6 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
   return out;
 }
 
-void Hide(std::string_view secret, std::string& in) {
-  constexpr std::size_t kShortest = 4;  // "1", "yes": not secret
-  constexpr std::string_view kHidden = "(hidden)";
-  if (secret.size() < kShortest) return;
-  for (std::size_t at = 0; (at = in.find(secret, at)) != std::string::npos; at += kHidden.size()) {
-    in.replace(at, secret.size(), kHidden);
-  }
-}
-
 std::string_view Trim(std::string_view text) noexcept {
   constexpr std::string_view kBlank = " \t\r\n\v\f";
   const std::size_t first = text.find_first_not_of(kBlank);

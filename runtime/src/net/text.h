@@ -37,9 +37,6 @@ std::string DurationText(Nanos duration);
 // Decodes the standard alphabet with padding; ignores blanks and line ends. Returns nothing for any other text.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
-// Replaces each occurrence of a secret. Does nothing for a "secret" that is too short to be one.
-void Hide(std::string_view secret, std::string& in);
-
 std::string_view Trim(std::string_view text) noexcept;
 
 // True for a label value that is not empty; it may also be the name part of a qualified name.

@@ -299,6 +299,11 @@ TEST_F(ExecTest, ReportsHowThePluginFailedWithoutItsSecrets) {
                     Not(HasSubstr("-secret expired")), Not(HasSubstr("secret output"))));
 }
 
+TEST_F(ExecTest, HidesTheCredentialThatAFailedPluginPrintedTwice) {
+  EXPECT_THAT(Fault(scripts_.Plugin(R"(answer '"token":"printed-to-both"'; echo "got printed-to-both" >&2; exit 3)")),
+              HasSubstr("failed with exit code 3; it wrote: got (hidden)"));
+}
+
 TEST_F(ExecTest, QuotesABoundedPartOfWhatThePluginWrote) {
   const std::string fault = Fault(scripts_.Plugin(
       "i=0; while [ $i -lt 3000 ]; do echo 'a line of words' >&2; i=$((i+1)); done; echo the last >&2; exit 1"));
@@ -501,6 +506,16 @@ class CodeReader final : public Observer {
   test_support::Signal signal_;
   std::vector<std::string> logged_;
 };
+
+TEST_F(ExecProcessTest, HidesTheCredentialInWhatItPassesOn) {
+  Serve();
+  rest::Config config =
+      Config(scripts_.Plugin(R"(answer '"token":"printed-to-both"'; echo "got printed-to-both" >&2)"));
+  const auto reader = MakeShared<CodeReader>(scripts_.Path("unused"));
+  config.observer = reader;
+  EXPECT_TRUE(Must(Connection::Open(config)).Call({.path = "/ok"}).has_value());
+  EXPECT_THAT(reader->logged(), ElementsAre(HasSubstr(": got (hidden)")));
+}
 
 TEST_F(ExecProcessTest, PassesOnWhatThePluginWritesWhileItWaits) {
   Serve();

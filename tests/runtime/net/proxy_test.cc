@@ -229,8 +229,9 @@ TEST_F(ProxyTest, BoundsTheHeadsOfTheResponse) {
 
 TEST_F(ProxyTest, ShowsNoCredentialsThatTheProxySendsBack) {
   Serve();
-  SmallProxy proxy("HTTP/1.1 407 bad dXNlcjpwYXNz here\r\n\r\n");
-  EXPECT_THAT(Fault(proxy, "user:pass@"), HasSubstr("the proxy refused: 407 bad (hidden) here"));
+  SmallProxy proxy("HTTP/1.1 407 bad dXNlcjpwYXNz here, that is user and pass\r\n\r\n");
+  EXPECT_THAT(Fault(proxy, "user:pass@"),
+              HasSubstr("the proxy refused: 407 bad (hidden) here, that is user and (hidden)"));
 }
 
 TEST_F(ProxyTest, ReachesAPlainServerToo) {

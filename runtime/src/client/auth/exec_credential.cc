@@ -107,7 +107,8 @@ std::vector<std::string_view> SecretsOf(const rest::ExecConfig& exec) {
 // Quotes the end of what a plugin wrote to standard error, on one line.
 std::string QuoteErrors(std::string_view errors, const std::vector<std::string_view>& secrets) {
   std::string text(Trim(errors));
-  for (const std::string_view secret : secrets) Hide(secret, text);
+  for (const std::string_view secret : secrets) detail::HideSecret(secret, text);
+  detail::HideSecrets(text);  // before the text is cut
   if (text.size() > kQuotedErrors) text = "..." + text.substr(text.size() - kQuotedErrors);
   std::string line;
   for (const char c : text) {
@@ -205,8 +206,7 @@ Result<Shared<const Credential>> ParseExecCredential(std::string text, std::stri
   }
   if (token->empty() && key->empty()) return Wrong("its output has neither a token nor a client certificate");
   if (HasControls(*token)) return Wrong("its token contains control characters");
-  auto credential = MakeShared<Credential>();
-  credential->token = *token;
+  auto credential = MakeShared<Credential>(*token);
   credential->certificate_pem = *certificate;
   credential->key_pem = *key;
   if (!expires->empty()) {
@@ -423,7 +423,11 @@ ExecCredentials::Answer ExecCredentials::RunPlugin(Run& run) const {
   ProcessOptions options{.argv = {""},
                          .environment = EnvironmentOf(exec, *info),
                          .interactive = *interactive,
-                         .on_errors = [&](std::string_view errors) { PassOn(run, errors); }};
+                         .on_errors = [&](std::string_view errors, const std::string& output) {
+                           // The plugin may have printed its credential to both. As long as it lives, it is hidden.
+                           const Answer printed = ParseExecCredential(output, exec.api_version);
+                           PassOn(run, errors);
+                         }};
   options.argv.insert(options.argv.end(), exec.args.begin(), exec.args.end());
   const Result<std::string> program = FindProgram(exec.command);
   if (program) options.argv.front() = *program;
@@ -438,6 +442,7 @@ ExecCredentials::Answer ExecCredentials::RunPlugin(Run& run) const {
     if (!exec.install_hint.empty()) what += "; " + exec.install_hint;
     return Fail(Failure(what, ""));
   }
+  Answer answer = ParseExecCredential(std::move(outcome->output), exec.api_version);  // first: hides what it contains
   if (outcome->signal != 0) {
     const char* name = ::sigabbrev_np(outcome->signal);
     return Fail(Failure("was ended by signal " + std::string(name != nullptr ? name : "") + " (" +
@@ -447,7 +452,6 @@ ExecCredentials::Answer ExecCredentials::RunPlugin(Run& run) const {
   if (outcome->exit_code != 0) {
     return Fail(Failure("failed with exit code " + std::to_string(outcome->exit_code), outcome->errors));
   }
-  Answer answer = ParseExecCredential(std::move(outcome->output), exec.api_version);
   if (!answer) return Fail(Failure("gave no credential: " + answer.error().message(), outcome->errors));
   return answer;
 }

@@ -20,6 +20,7 @@
 
 #include "client/auth/process.h"
 #include "core/memory/mutex.h"
+#include "core/secrets.h"
 #include "kgen/client/config.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
@@ -32,7 +33,9 @@ namespace kgen::client {
 
 // The credential that one run of a plugin returned. Immutable.
 struct Credential : SharedObject {
-  std::string token{};  // "": only a certificate
+  explicit Credential(const std::string& text = {}) : token(text), secret(text) {}
+  const std::string token;  // "": only a certificate
+  const detail::Secret secret;
   std::string certificate_pem{};
   std::string key_pem{};
   std::optional<std::chrono::sys_time<std::chrono::microseconds>> expires{};

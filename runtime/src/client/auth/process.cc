@@ -226,7 +226,7 @@ class Run {
   }
 
   void PassErrors() {
-    if (!unread_.empty() && options_.on_errors) options_.on_errors(unread_);
+    if (!unread_.empty() && options_.on_errors) options_.on_errors(unread_, outcome_.output);
     unread_.clear();
   }
 

@@ -22,8 +22,9 @@ struct ProcessOptions {
   // it has no input, and leads a separate process group, which is killed as a whole.
   bool interactive = false;
   // Without a terminal: receives what the child has written to standard error, at most kMaxErrors bytes, once the child
-  // waits for something (it has been silent for a moment), and at its successful end. Called by Run().
-  std::function<void(std::string_view)> on_errors{};
+  // waits for something (it has been silent for a moment), and at its successful end; with all of its standard output
+  // until then. Called by Run().
+  std::function<void(std::string_view, const std::string& output)> on_errors{};
   std::size_t max_output = 1u << 20;  // bytes of standard output; more is an error
 };
 

@@ -12,13 +12,14 @@
 #include "client/request/gate.h"
 #include "client/request/rate_limiter.h"
 #include "client/request/request_counts.h"
+#include "client/request/sent_tokens.h"
 #include "core/observers/throttled_observer.h"
 #include "kgen/client/config.h"
 #include "kgen/client/connection.h"
 
 namespace kgen::client {
 
-// Thread safety: immutable except for limiter, token, exec, gate and requests, which are thread-safe.
+// Thread safety: immutable except for limiter, token, sent, exec, gate and requests, which are thread-safe.
 // Ownership: handles and running requests hold references; dropping the last one closes the transport.
 class ConnectionCore : public SharedObject {
  public:
@@ -56,6 +57,7 @@ class ConnectionCore : public SharedObject {
   const Nanos timeout;
   RateLimiter limiter;
   TokenSource token;
+  SentTokens sent;
   const Shared<ExecCredentials> exec;  // or null
   const Shared<Gate> gate;             // of the informers
   const Shared<RequestCounts> requests;

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "kgen/codec/decode.h"
-#include "kgen/codec/encode.h"
 #include "kgen/core/object_meta.h"
 #include "net/text.h"
 
@@ -276,21 +275,6 @@ std::optional<Error> NotText(const Answer& answer) {
   const std::string type = MediaType(answer.content_type);
   if (type == "text/plain") return std::nullopt;
   return NotAs("plain text", type, answer);
-}
-
-Error Without(std::string_view token, const Error& error) {
-  if (token.empty()) return error;
-  std::string message = error.message(), status = error.status() != nullptr ? Encode(*error.status()) : "";
-  Hide(token, message);
-  std::string shown = status;
-  Hide(token, shown);
-  if (message == error.message() && shown == status) return error;
-  const Result<meta::v1::Status> hidden = Decode<meta::v1::Status>(shown);
-  Error safe = !status.empty() && hidden ? Error::FromStatus(*hidden, error.code())
-               : error.not_connected()   ? Error::NotConnected(message, error.code())
-                                         : Error(error.code(), message);
-  if (error.retry_after_seconds() != 0) safe = safe.WithRetryAfter(error.retry_after_seconds());
-  return error.terminal() ? safe.AsTerminal() : safe;
 }
 
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept {

@@ -48,9 +48,6 @@ std::optional<Error> NotJson(const Answer& answer);
 // The same for an answer that ought to be plain text.
 std::optional<Error> NotText(const Answer& answer);
 
-// Returns `error` with the token masked wherever its message or its Status shows it.
-Error Without(std::string_view token, const Error& error);
-
 // Returns whole seconds, or nothing if the header is absent or contains a date.
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept;
 

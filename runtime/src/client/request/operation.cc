@@ -10,6 +10,7 @@
 #include "client/request/warnings.h"
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
+#include "core/secrets.h"
 #include "net/text.h"
 
 namespace kgen::client {
@@ -162,8 +163,7 @@ void Operation::OnTimeLimit() {
 void Operation::TellWarnings(const HttpHead& head) const {
   for (const HttpHeader& header : head.headers) {
     if (header.name != "warning") continue;
-    for (std::string& text : ParseWarnings(header.value)) {
-      Hide(token_, text);
+    for (const std::string& text : ParseWarnings(header.value)) {
       NotifyObserver(core_->observer, [&](Observer& o) { o.OnServerWarned({.what = request_.what, .message = text}); });
     }
   }
@@ -219,7 +219,7 @@ void Operation::Attempt(const std::string& token) {
   ++attempt_;
   attempt_started_ = core_->clock->Now();
   refusal_.clear();
-  token_ = token;
+  core_->sent.Add(token);
   if (request_.guard) {
     if (const Result<void> may = request_.guard->MaySend(); !may) return OnFailed(Describe(may.error()));
   }
@@ -250,8 +250,8 @@ Error Operation::RefusalOf(const HttpHead& head) {
   answer.content_type = head.Header("content-type");
   // Before an excerpt is made, which could cut the token off in the middle.
   std::string location(head.Header("location"));
-  Hide(token_, location);
-  Hide(token_, refusal_);
+  detail::HideSecrets(location);
+  detail::HideSecrets(refusal_);
   answer.location = location;
   answer.retry_after_seconds = ParseRetryAfter(head.Header("retry-after"));
   answer.body = refusal_;
@@ -267,7 +267,7 @@ std::optional<Error> Operation::NotAsAsked(const HttpHead& head, std::string_vie
   std::optional<Error> wrong = check();
   if (!wrong) return wrong;
   std::string shown(body);
-  Hide(token_, shown);
+  detail::HideSecrets(shown);
   answer.body = shown;
   return check();
 }

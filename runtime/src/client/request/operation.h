@@ -50,9 +50,8 @@ class Operation : public SharedObject {
   Error RefusalOf(const HttpHead& head);
   // Returns why a 2xx response is not the requested JSON or text, or nothing if it is. `body` may be its beginning.
   std::optional<Error> NotAsAsked(const HttpHead& head, std::string_view body) const;
-  // Adds the name of the request to an error, and hides the token: "get pods default/web-0: ...". Servers and what is
-  // in between may send it back, as a part of a header that they do not accept, or in a page that shows the request.
-  Error Describe(const Error& error) const { return Without(token_, error).With(request_.what); }
+  // Adds the name of the request to an error: "get pods default/web-0: ...".
+  Error Describe(const Error& error) const { return error.With(request_.what); }
 
   // Starts another attempt after `delay`, because the last one failed with `why`. Returns false if the time limit would
   // expire before.
@@ -118,7 +117,6 @@ class Operation : public SharedObject {
   int attempt_ = 0;
   std::optional<Error> last_failure_{};  // of the attempt before this one
   std::string refusal_{};
-  std::string token_{};                         // of the current attempt, or of the last one
   std::optional<Error> given_up_{};             // set by GiveUp() until the transport has ended the exchange
   Shared<ExecCredentials::Waiting> waiting_{};  // for a credential
   Shared<const Credential> credential_{};       // of the current attempt, if it came from a plugin

@@ -10,6 +10,7 @@
 
 #include "core/observers/notify_observer.h"
 #include "core/observers/stderr_observer.h"
+#include "core/secrets.h"
 
 namespace kgen {
 namespace {
@@ -27,6 +28,13 @@ std::optional<T> CopyOf(const T* value) {
 template <typename T>
 const T* PointerTo(const std::optional<T>& value) {
   return value ? &*value : nullptr;
+}
+
+// The text without secrets: what others wrote, outside of an Error.
+std::string Shown(std::string_view text) {
+  std::string shown(text);
+  detail::HideSecrets(shown);
+  return shown;
 }
 
 // Copies of events for a later report, since the text in an event is valid only during the call.
@@ -216,11 +224,17 @@ void ThrottledObserver::OnObjectRefused(const ObjectRefused& event) {
   if (Admit({Kind::kObject, HashOf(event.informer), 0}, event)) observer_->OnObjectRefused(event);
 }
 
-void ThrottledObserver::OnFieldRefused(const FieldRefused& event) {
+void ThrottledObserver::OnFieldRefused(const FieldRefused& refused) {
+  FieldRefused event = refused;
+  const std::string message = Shown(refused.message);
+  event.message = message;
   if (Admit({Kind::kField, HashOf(event.informer), 0}, event)) observer_->OnFieldRefused(event);
 }
 
-void ThrottledObserver::OnHandlerFailed(const HandlerFailed& event) {
+void ThrottledObserver::OnHandlerFailed(const HandlerFailed& failed) {
+  HandlerFailed event = failed;
+  const std::string what = Shown(failed.what);
+  event.what = what;
   if (!warnings_only_ || Admit({Kind::kHandler, HashOf(event.informer), HashOf(event.what)}, event)) {
     observer_->OnHandlerFailed(event);
   }
@@ -247,7 +261,12 @@ void ThrottledObserver::OnReconcileFailed(const ReconcileFailed& event) {
   if (Admit(cause, event, event.key)) observer_->OnReconcileFailed(event);
 }
 
-void ThrottledObserver::OnLogged(const Logged& event) { observer_->OnLogged(event); }
+void ThrottledObserver::OnLogged(const Logged& logged) {
+  Logged event = logged;
+  const std::string message = Shown(logged.message);
+  event.message = message;
+  observer_->OnLogged(event);
+}
 
 // A change of the leader always passes; failures to acquire or renew the lease are throttled.
 void ThrottledObserver::OnLeadershipChanged(const LeadershipChanged& event) {
@@ -256,7 +275,10 @@ void ThrottledObserver::OnLeadershipChanged(const LeadershipChanged& event) {
   if (Admit(cause, event)) observer_->OnLeadershipChanged(event);
 }
 
-void ThrottledObserver::OnEventDropped(const EventDropped& event) {
+void ThrottledObserver::OnEventDropped(const EventDropped& dropped) {
+  EventDropped event = dropped;
+  const std::string why = Shown(dropped.why);
+  event.why = why;
   if (!warnings_only_ || Admit({Kind::kEvent, 0, HashOf(event.why)}, event)) observer_->OnEventDropped(event);
 }
 
@@ -292,7 +314,10 @@ void ThrottledObserver::OnRelisted(const Relisted& event) {
   if (!warnings_only_) observer_->OnRelisted(event);
 }
 // The server chooses the texts. Once there are many causes, all further texts share one.
-void ThrottledObserver::OnServerWarned(const ServerWarned& event) {
+void ThrottledObserver::OnServerWarned(const ServerWarned& warned) {
+  ServerWarned event = warned;
+  const std::string message = Shown(warned.message);
+  event.message = message;
   Cause cause{Kind::kServer, 0, HashOf(event.message)};
   {
     const MutexLock lock(mutex_);
