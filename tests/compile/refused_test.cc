@@ -167,6 +167,20 @@ TEST_F(RefusedTest, AWrongMemberOfBracedOptionsFailsWithTheirType) {
   }
 }
 
+// T is in the call, so this must be a template. As the only candidate, GCC 12 names the type in the error itself, and
+// Clang in its one note.
+TEST_F(RefusedTest, AWrongMemberOfABracedFilterFailsWithItsTypeAndOneCandidate) {
+  constexpr std::string_view kClient = "const kgen::Client& client = manager.client();\n";
+  EXPECT_EQ(CompileWithManager(std::string(kClient) + R"((void)client.List<Pod>({.namespace_ = "a"});)"), "");
+  for (const char* call : {R"((void)client.List<Pod>({.labelSelector = "a=b"});)",
+                           R"((void)client.ListMetadata<Pod>({.labelSelector = "a=b"});)"}) {
+    const std::string said = CompileWithManager(std::string(kClient) + call);
+    EXPECT_THAT(said, ::testing::ContainsRegex("cannot convert [^\n]*ListFilter"));
+    const std::size_t candidate = said.find("candidate");
+    EXPECT_TRUE(candidate == std::string::npos || said.find("candidate", candidate + 1) == std::string::npos) << said;
+  }
+}
+
 TEST_F(RefusedTest, ConditionsOfSomethingElseAreToldWhatAConditionIs) {
   EXPECT_EQ(Compile(R"(Pod pod; kgen::SetCondition(pod.status->conditions, {.status = "True", .type = "Ready"});)"),
             "");
