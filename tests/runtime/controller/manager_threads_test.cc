@@ -60,6 +60,25 @@ TEST(ManagerThreadsTest, ServesItsEndpointWhileItsCachesSync) {
   EXPECT_TRUE(result) << result;
 }
 
+// The program of docs/controllers.md.
+TEST(ManagerThreadsTest, ServesPagesOfTheUsersOwn) {
+  testing::Cluster cluster({.simulated = false, .observer = NullObserver()});
+  std::atomic<int> open = 3;
+  const Manager manager = Must(Manager::New(cluster.Connection(), {.endpoint = {.address = "127.0.0.1:0"}}));
+  Must(manager.AddPage("/orders", [&](const std::stop_token&) {
+    return EndpointPage{.body = "{\"open\": " + std::to_string(open) + "}\n", .content_type = "application/json"};
+  }));
+  EXPECT_FALSE(manager.AddPage("/metrics", [](const std::stop_token&) { return EndpointPage(); }).has_value());
+  std::stop_source stop;
+  Result<void> result = Fail(Code::kInternal, "still running");
+  std::jthread run([&] { result = manager.Run(stop.get_token()); });
+  EXPECT_THAT(Fetch(manager.endpoint_address(), "/orders"),
+              AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("application/json"), HasSubstr("\r\n\r\n{\"open\": 3}\n")));
+  stop.request_stop();
+  run.join();
+  EXPECT_TRUE(result) << result;
+}
+
 // A manager whose user code holds every thread for blocking work.
 class FullPoolTest : public ::testing::Test {
  protected:

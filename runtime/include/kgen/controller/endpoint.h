@@ -6,6 +6,7 @@
 //   GET /healthz/NAME, ...    one of them
 //   GET /metrics              Metrics::Text()
 //   GET /debug                sections of plain text
+//   GET /PATH                 pages of your own, see AddPage()
 //
 //   auto endpoint = kgen::Must(kgen::Endpoint::Listen({.address = ":8080", .metrics = metrics}));
 //   kgen::Must(endpoint.AddReadyCheck("caches", [&](std::stop_token) { return Synced(); }));
@@ -26,10 +27,10 @@
 // It speaks HTTP/1.1, also over TLS, with GET and HEAD. Requests have at most 16 KiB of headers, which must arrive
 // within 32 seconds; an idle connection is closed after 90 seconds, and so is one whose client takes nothing of a
 // response for 10 seconds. An address has at most 256 connections. A new one is never refused: instead the one is
-// closed that has waited for a request for the longest time, or else the oldest with a request for /metrics or /debug.
-// At most 64 have such requests, and at most 8 large responses wait in memory for their readers: more requests of this
-// kind close the connection of the oldest. If clients of several addresses compete, that with the most connections
-// loses one.
+// closed that has waited for a request for the longest time, or else the oldest with a request for a page: /metrics,
+// /debug or one of your own. At most 64 have such requests, and at most 8 large responses wait in memory for their
+// readers: more requests of this kind close the connection of the oldest. If clients of several addresses compete, that
+// with the most connections loses one.
 #ifndef KGEN_CONTROLLER_ENDPOINT_H_
 #define KGEN_CONTROLLER_ENDPOINT_H_
 
@@ -65,13 +66,13 @@ struct EndpointOptions {
   // "127.0.0.1:8080", "[::1]:8080", "localhost:8080" or, for all addresses of the machine, ":8080". Port 0 is any free
   // one. "" and "0" turn the endpoint off: then it accepts every call and does nothing.
   std::string address = ":8080";
-  // If set, /healthz and /readyz are served here instead, and `address` has only /metrics and /debug. Always plain
-  // HTTP: the kubelet does not verify certificates. Written like `address`, of which it may be used without. The
-  // connections of one address take no room from the other.
+  // If set, /healthz and /readyz are served here instead, and `address` has only the pages: /metrics, /debug and those
+  // of AddPage(). Always plain HTTP: the kubelet does not verify certificates. Written like `address`, of which it may
+  // be used without. The connections of one address take no room from the other.
   std::string health_address{};
   std::optional<TlsFiles> tls{};     // of `address`; absent: plain HTTP
   std::optional<Metrics> metrics{};  // absent: there is no /metrics. With `tls`, reads of its files are counted there.
-  // If set, /metrics and /debug need a bearer token. The API server of this connection says whose it is (TokenReview)
+  // If set, the pages need a bearer token. The API server of this connection says whose it is (TokenReview)
   // and whether the user may `get` the path (SubjectAccessReview on the non-resource URL). Absent: everybody may read
   // them. Use it with `tls`, because the token is not encrypted otherwise.
   //
@@ -84,17 +85,25 @@ struct EndpointOptions {
   Shared<Observer> observer{};  // of checks that failed; null: warnings on standard error
 };
 
+// What a function of AddPage() returns.
+struct EndpointPage {
+  std::string body{};
+  std::string content_type = "text/plain; charset=utf-8";
+};
+
 // A handle; copies are the same endpoint. The last one closes it, as Stop(0) does.
 //
 // Thread safety: all members from any thread. Only Stop() blocks, and Listen() while it reads the files.
 //
 // The functions run as Blocking work of the executor, and may block. Each of them runs at most once at a time: requests
-// for metrics and sections that arrive meanwhile share its result. One that has not returned after 10 seconds counts as
-// failed, and its stop is requested; until it returns, it is not called again. An exception counts as a failure.
+// for metrics, sections and pages that arrive meanwhile share its result. One that has not returned after 10 seconds
+// counts as failed, and its stop is requested; until it returns, it is not called again. An exception counts as a
+// failure.
 class Endpoint {
  public:
   using Check = std::function<Result<void>(std::stop_token)>;
   using Section = std::function<std::string()>;
+  using Page = std::function<Result<EndpointPage>(std::stop_token)>;
 
   // Binds the address. Connections are accepted, and wait until Start().
   // Errors: kConfig       the address is malformed, or a file cannot be read or used, or only one of the two is named
@@ -108,6 +117,14 @@ class Endpoint {
   Result<void> AddReadyCheck(std::string_view name, Check check);
   // Sections appear on /debug in the order of these calls.
   Result<void> AddDebugSection(std::string_view name, Section section);
+  // Serves `page` at exactly this path, beside /metrics and under the same rules: GET and HEAD, with the token that
+  // EndpointOptions::authorize asks for, never at `health_address`. The function does not see the query. If it fails,
+  // the reply is 500 and does not say why; the observer is told.
+  // Errors: kInvalidArgument  the path is not one or more parts such as "/orders/open", which have letters, digits,
+  // '.',
+  //                           '_' and '-'; or it is taken, or is or is below one of the endpoint's own (/healthz,
+  //                           /readyz, /metrics, /debug); or the function is empty, or Start() was called
+  Result<void> AddPage(std::string_view path, Page page);
 
   // Errors: kInvalidArgument  it was called before
   //         kStopped          Stop() was called before

@@ -127,6 +127,8 @@ class Manager {
   // Errors: kInvalidArgument (a name that is taken or malformed; Run() has been called).
   [[nodiscard]] Result<void> AddHealthCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
   [[nodiscard]] Result<void> AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
+  // A page of your own beside /metrics, see Endpoint::AddPage(). The same holds for its function and the errors.
+  [[nodiscard]] Result<void> AddPage(std::string_view path, Endpoint::Page page) const;
   const std::string& endpoint_address() const noexcept;  // "[::]:8080"; "" while it is off
   // That of /healthz and /readyz: endpoint_address(), unless EndpointOptions::health_address is set.
   const std::string& endpoint_health_address() const noexcept;

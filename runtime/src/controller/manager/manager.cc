@@ -55,6 +55,9 @@ Result<void> Manager::AddHealthCheck(std::string name, std::function<Result<void
 Result<void> Manager::AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const {
   return core_->endpoint().AddReadyCheck(std::move(name), std::move(check));
 }
+Result<void> Manager::AddPage(std::string_view path, Endpoint::Page page) const {
+  return core_->endpoint().AddPage(path, std::move(page));
+}
 const std::string& Manager::endpoint_address() const noexcept { return core_->endpoint().address(); }
 const std::string& Manager::endpoint_health_address() const noexcept { return core_->endpoint().health_address(); }
 

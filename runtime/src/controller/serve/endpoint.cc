@@ -57,6 +57,10 @@ Result<void> Endpoint::AddDebugSection(std::string_view name, Section section) {
   return handle_->server->Add(EndpointRoutes::Kind::kDebug, name, std::move(function));
 }
 
+Result<void> Endpoint::AddPage(std::string_view path, Page page) {
+  return handle_->server->AddPage(path, std::move(page));
+}
+
 Result<void> Endpoint::Start() {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   return handle_->server->Start();

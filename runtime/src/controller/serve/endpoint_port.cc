@@ -19,7 +19,7 @@ using net::TcpStream;
 using std::chrono::seconds;
 
 constexpr std::size_t kMaxConnections = 256;
-constexpr std::size_t kMaxPages = 64;   // connections with a request for /metrics or /debug
+constexpr std::size_t kMaxPages = 64;   // connections with a request for a page
 constexpr std::size_t kMaxAnswers = 8;  // large answers that are held because they are not sent yet
 constexpr int kReaderTicks = 4;         // that a reader may take nothing
 constexpr Nanos kReaderTick = std::chrono::milliseconds(2500);
@@ -93,7 +93,7 @@ class EndpointConnection final : public SharedObject, private net::Wire::User, p
   const std::string& peer() const noexcept { return peer_; }
 
  private:
-  // kReading: no request, or a part of one. kPage: a request for /metrics or /debug. kHealth: any other request.
+  // kReading: no request, or a part of one. kPage: a request for a page. kHealth: any other request.
   enum class Phase : std::uint8_t { kReading, kHealth, kPage, kIdle };
 
   // Each phase has its time limit.
@@ -137,7 +137,7 @@ class EndpointConnection final : public SharedObject, private net::Wire::User, p
   void OnWireClosed(Error) override { Close(); }
 
   void OnHttp1Request(net::ServerRequest request, Shared<net::ResponseWriter> writer) override {
-    const bool page = EndpointRoutes::IsPage(request);
+    const bool page = port_->routes().IsPage(request);
     Enter(page ? Phase::kPage : Phase::kHealth);
     WatchReader();
     if (page) port_->MakeRoomForPage(this);

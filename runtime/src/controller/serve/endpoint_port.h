@@ -5,10 +5,11 @@
 //   TcpListener --> EndpointConnection (Wire, Http1Session) --requests--> EndpointRoutes
 //
 // A connection that has sent no complete request, or waits for its next one, costs its client nothing; and one that
-// waits for /metrics or /debug may wait for user code, for the API server or for a client that does not read. Neither
-// may keep a probe of the kubelet out. So a new connection is never refused. Instead the port closes, in this order:
+// waits for a page (/metrics, /debug, ...) may wait for user code, for the API server or for a client that does not
+// read. Neither may keep a probe of the kubelet out. So a new connection is never refused. Instead the port closes, in
+// this order:
 //   - the oldest connection without a complete request;
-//   - the oldest one with a request for /metrics or /debug. These are also limited in number while there is room;
+//   - the oldest one with a request for a page. These are also limited in number while there is room;
 //   - the oldest one.
 // Among these, those of the address that has most of them come first. That protects the others from one address, and
 // changes nothing where all clients have the same address, as behind a translating router.
@@ -61,7 +62,7 @@ class EndpointPort final : public SharedObject, private net::EventLoop::User {
 
   // ---- For connections. ----
   void OnClosed(EndpointConnection* connection);
-  // `connection` has a request for /metrics or /debug.
+  // `connection` has a request for a page.
   void MakeRoomForPage(const EndpointConnection* connection);
   EndpointRoutes& routes() noexcept { return *routes_; }
   EndpointRoutes::Pages pages() const noexcept { return options_.pages; }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kLargeBytes = 64 * 1024;
 constexpr std::string_view kRoots[] = {"/healthz", "/readyz", "/debug"};  // by kind
+constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
 
 std::string_view RootOf(EndpointRoutes::Kind kind) { return kRoots[static_cast<std::size_t>(kind)]; }
 
@@ -25,6 +26,26 @@ bool IsName(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
            c == '-';
   });
+}
+
+// One or more names, each after a '/'.
+bool IsPath(std::string_view path) {
+  while (path.starts_with('/')) {
+    const std::size_t end = std::min(path.find('/', 1), path.size());
+    if (!IsName(path.substr(1, end - 1))) return false;
+    path.remove_prefix(end);
+    if (path.empty()) return true;
+  }
+  return false;
+}
+
+bool IsReserved(std::string_view path) {
+  const std::string_view first = path.substr(0, path.find('/', 1));
+  return first == "/metrics" || std::ranges::find(kRoots, first) != std::end(kRoots);
+}
+
+bool HasControls(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 // The query of a request for checks. Values are not decoded, because names need no encoding.
@@ -80,7 +101,8 @@ struct EndpointRoutes::Target {
 // A text that counts as long as it exists, if it is large.
 class EndpointRoutes::Answer final : public net::SharedText {
  public:
-  Answer(std::string of, Shared<Large> count) : SharedText(Shrunk(std::move(of))) {
+  Answer(std::string of, Shared<Large> count, std::string type = std::string(kPlainText))
+      : SharedText(Shrunk(std::move(of))), content_type(std::move(type)) {
     if (text.size() <= kLargeBytes) return;
     large_ = std::move(count);
     ++large_->count;
@@ -88,6 +110,8 @@ class EndpointRoutes::Answer final : public net::SharedText {
   ~Answer() override {
     if (large_) --large_->count;
   }
+
+  const std::string content_type;
 
  private:
   static std::string Shrunk(std::string of) {
@@ -104,7 +128,7 @@ class EndpointRoutes::Gathering final : public SharedObject {
   using Done = std::move_only_function<void(const Results&)>;
 
   // `calls` is not empty.
-  static void Start(const Sections& calls, Done done) {
+  static void Start(const Calls& calls, Done done) {
     const auto gathering = MakeShared<Gathering>(calls.size(), std::move(done));
     for (std::size_t i = 0; i < calls.size(); ++i) {
       calls[i]->Call([gathering, i](const Result<SharedCall::Text>& result) { gathering->Set(i, result); });
@@ -143,7 +167,7 @@ EndpointRoutes::EndpointRoutes(const EndpointOptions& options, Shared<Executor> 
     const auto text = [metrics = *options.metrics, large = large_](const std::stop_token&) -> Result<SharedCall::Text> {
       Result<std::string> made = metrics.Text();
       if (!made) return Fail(std::move(made).error());
-      return SharedCall::Text(MakeShared<Answer>(*std::move(made), large));
+      return SharedCall::Text(MakeShared<Answer>(*std::move(made), large, "text/plain; version=0.0.4; charset=utf-8"));
     };
     metrics_ = MakeShared<SharedCall>("/metrics", text, executor_, activity_);
   }
@@ -175,21 +199,44 @@ Result<void> EndpointRoutes::Add(Kind kind, std::string_view name, Function func
   return {};
 }
 
+Result<void> EndpointRoutes::AddPage(std::string_view path, Endpoint::Page page) {
+  const auto refuse = [path](const char* why) {
+    return Fail(Code::kInvalidArgument, "endpoint " + std::string(path) + ": " + why);
+  };
+  if (!IsPath(path)) return refuse("a path has parts such as /orders/open, of letters, digits, '.', '_' and '-'");
+  if (IsReserved(path)) return refuse("the endpoint has this path itself; choose another first part");
+  if (!page) return refuse("the function is empty");
+  if (PageAt(path) != nullptr) return refuse("the path is taken");
+  auto call = [page = std::move(page), large = large_](std::stop_token stop) -> Result<SharedCall::Text> {
+    Result<EndpointPage> made = page(std::move(stop));
+    if (!made) return Fail(std::move(made).error());
+    if (HasControls(made->content_type)) return Fail(Code::kUserCode, "the content type has control characters");
+    return SharedCall::Text(MakeShared<Answer>(std::move(made->body), large, std::move(made->content_type)));
+  };
+  pages_.push_back(MakeShared<SharedCall>(std::string(path), std::move(call), executor_, activity_));
+  return {};
+}
+
+SharedCall* EndpointRoutes::PageAt(std::string_view path) const noexcept {
+  const auto found = std::ranges::find(pages_, path, [](const auto& page) -> std::string_view { return page->name(); });
+  return found != pages_.end() ? found->get() : nullptr;
+}
+
 void EndpointRoutes::Start() {
   for (const Checks& checks : checks_) {
     for (const auto& check : checks) check->Start();
   }
 }
 
-bool EndpointRoutes::IsPage(const net::ServerRequest& request) noexcept {
+bool EndpointRoutes::IsPage(const net::ServerRequest& request) const noexcept {
   const std::string_view path = std::string_view(request.path).substr(0, request.path.find('?'));
-  return path == "/metrics" || path == "/debug" || path == "/debug/";
+  return path == "/metrics" || path == "/debug" || path == "/debug/" || PageAt(path) != nullptr;
 }
 
 void EndpointRoutes::Handle(net::ServerRequest request, Pages pages, const Shared<net::ResponseWriter>& writer) {
   Target target(request);
-  const bool restricted =
-      IsPage(request) && pages != Pages::kHealth && !(target.path == "/metrics" ? !metrics_ : sections_.empty());
+  const bool missing = PageAt(target.path) == nullptr && (target.path == "/metrics" ? !metrics_ : sections_.empty());
+  const bool restricted = IsPage(request) && pages != Pages::kHealth && !missing;
   const bool health = pages != Pages::kOthers && (target.Below("/healthz") || target.Below("/readyz"));
   if (!restricted && !health) return Respond(writer, 404, "404 page not found\n");
   if (request.method != "GET" && request.method != "HEAD") {
@@ -212,7 +259,8 @@ void EndpointRoutes::Serve(const Target& target, const Shared<net::ResponseWrite
     const auto below = target.Below(RootOf(kind));
     if (below) return below->empty() ? ServeAll(kind, target, writer) : ServeOne(kind, target, writer);
   }
-  target.path == "/metrics" ? ServeMetrics(target, writer) : ServeDebug(writer);
+  if (SharedCall* const page = PageAt(target.path)) return ServePage(*page, writer);
+  target.path == "/metrics" ? ServePage(*metrics_, writer) : ServeDebug(writer);
 }
 
 // What a probe gets for one check. The kubelet, too, takes a container for alive and not ready until it knows better.
@@ -277,15 +325,15 @@ void EndpointRoutes::ServeOne(Kind kind, const Target& target, const Shared<net:
           {{"age", std::to_string(verdict.seconds())}});
 }
 
-void EndpointRoutes::ServeMetrics(const Target& target, const Shared<net::ResponseWriter>& writer) {
-  metrics_->Call(
-      [self = Shared<EndpointRoutes>(this), path = target.path, writer](const Result<SharedCall::Text>& text) {
-        if (text) {
-          return self->Respond(writer, 200, *text, {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}});
-        }
-        self->Report(path, text.error());
-        self->Respond(writer, 500, "internal server error: reason withheld\n");
-      });
+// The text is an Answer.
+void EndpointRoutes::ServePage(SharedCall& page, const Shared<net::ResponseWriter>& writer) {
+  page.Call([self = Shared<EndpointRoutes>(this), path = page.name(), writer](const Result<SharedCall::Text>& text) {
+    if (text) {
+      return self->Respond(writer, 200, *text, {{"content-type", static_cast<const Answer&>(**text).content_type}});
+    }
+    self->Report(path, text.error());
+    self->Respond(writer, 500, "internal server error: reason withheld\n");
+  });
 }
 
 // Who asks while the page is made gets that page.
@@ -327,7 +375,7 @@ void EndpointRoutes::Respond(const Shared<net::ResponseWriter>& writer, int stat
 void EndpointRoutes::Respond(const Shared<net::ResponseWriter>& writer, int status, SharedCall::Text body,
                              std::vector<HttpHeader> more) const {
   if (more.empty() || more.front().name != "content-type") {
-    more.insert(more.begin(), {"content-type", "text/plain; charset=utf-8"});
+    more.insert(more.begin(), {"content-type", std::string(kPlainText)});
   }
   more.push_back({"x-content-type-options", "nosniff"});
   more.push_back({"cache-control", "no-store"});
@@ -340,6 +388,7 @@ void EndpointRoutes::Respond(const Shared<net::ResponseWriter>& writer, int stat
 void EndpointRoutes::Stop() {
   if (metrics_) metrics_->Stop();
   for (const auto& section : sections_) section->Stop();
+  for (const auto& page : pages_) page->Stop();
   for (const Checks& checks : checks_) {
     for (const auto& check : checks) check->Stop();
   }
@@ -353,6 +402,7 @@ std::string EndpointRoutes::Running() {
   if (metrics_) add(metrics_);
   for (const Checks& checks : checks_) std::ranges::for_each(checks, add);
   std::ranges::for_each(sections_, add);
+  std::ranges::for_each(pages_, add);
   return names;
 }
 

@@ -25,7 +25,8 @@
 
 namespace kgen::controller {
 
-// Thread safety: Add() and Start() from one thread at a time; afterwards all members from any thread. None blocks.
+// Thread safety: Add(), AddPage() and Start() from one thread at a time; afterwards all members from any thread. None
+// blocks.
 class EndpointRoutes final : public SharedObject {
  public:
   enum class Kind : std::size_t { kHealth, kReady, kDebug };
@@ -38,10 +39,12 @@ class EndpointRoutes final : public SharedObject {
 
   // Errors: kInvalidArgument  the name is malformed or taken
   Result<void> Add(Kind kind, std::string_view name, Function function);
+  // Errors: kInvalidArgument  the path is malformed, reserved or taken
+  Result<void> AddPage(std::string_view path, Endpoint::Page page);
   // Runs every check once, so that the first probe has its result.
   void Start();
-  // True for what may wait for something: /metrics and /debug.
-  static bool IsPage(const net::ServerRequest& request) noexcept;
+  // True for what may wait for something: /metrics, /debug and the pages of AddPage().
+  bool IsPage(const net::ServerRequest& request) const noexcept;
   // Answers, now or later.
   void Handle(net::ServerRequest request, Pages pages, const Shared<net::ResponseWriter>& writer);
   // How many answers of more than 64 KiB exist, because somebody has not read all of them yet.
@@ -57,7 +60,7 @@ class EndpointRoutes final : public SharedObject {
 
  private:
   using Checks = std::vector<Shared<HealthCheck>>;
-  using Sections = std::vector<Shared<SharedCall>>;
+  using Calls = std::vector<Shared<SharedCall>>;
   using Results = std::vector<Result<SharedCall::Text>>;
   using Writers = std::vector<Shared<net::ResponseWriter>>;
   struct Large : SharedObject {
@@ -71,13 +74,15 @@ class EndpointRoutes final : public SharedObject {
   void Serve(const Target& target, const Shared<net::ResponseWriter>& writer);
   void ServeAll(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer);
   void ServeOne(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer);
-  void ServeMetrics(const Target& target, const Shared<net::ResponseWriter>& writer);
+  void ServePage(SharedCall& page, const Shared<net::ResponseWriter>& writer);
   void ServeDebug(const Shared<net::ResponseWriter>& writer);
   SharedCall::Text DebugPage(const Results& results);
   void Respond(const Shared<net::ResponseWriter>& writer, int status, std::string body,
                std::vector<HttpHeader> more = {}) const;
   void Respond(const Shared<net::ResponseWriter>& writer, int status, SharedCall::Text body,
                std::vector<HttpHeader> more) const;
+  // The page of AddPage() at this path, or null.
+  SharedCall* PageAt(std::string_view path) const noexcept;
   Checks& Of(Kind kind) { return checks_[static_cast<std::size_t>(kind)]; }
 
   const Shared<Executor> executor_;
@@ -89,7 +94,8 @@ class EndpointRoutes final : public SharedObject {
   Shared<SharedCall> metrics_;   // or null
   const Shared<Large> large_ = MakeShared<Large>();
   std::array<Checks, 2> checks_;  // by kind
-  Sections sections_;
+  Calls sections_;
+  Calls pages_;
   Mutex mutex_;
   Writers debug_waits_ KGEN_GUARDED_BY(mutex_);  // for the page that is being made
 };

@@ -91,10 +91,19 @@ Result<std::string> EndpointServer::Bind(PortOptions options) {
 
 Result<void> EndpointServer::Add(EndpointRoutes::Kind kind, std::string_view name, EndpointRoutes::Function function) {
   const MutexLock lock(mutex_);
-  if (state_ != State::kNew) {
-    return Fail(Code::kInvalidArgument, "endpoint: '" + std::string(name) + "' was added after Start()");
-  }
+  if (auto fits = CheckNew(name); !fits) return fits;
   return routes_->Add(kind, name, std::move(function));
+}
+
+Result<void> EndpointServer::AddPage(std::string_view path, Endpoint::Page page) {
+  const MutexLock lock(mutex_);
+  if (auto fits = CheckNew(path); !fits) return fits;
+  return routes_->AddPage(path, std::move(page));
+}
+
+Result<void> EndpointServer::CheckNew(std::string_view name) const {
+  if (state_ == State::kNew) return {};
+  return Fail(Code::kInvalidArgument, "endpoint: '" + std::string(name) + "' was added after Start()");
 }
 
 Result<void> EndpointServer::Start() {

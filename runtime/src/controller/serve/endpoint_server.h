@@ -28,6 +28,7 @@ class EndpointServer final : public SharedObject {
   static Result<Shared<EndpointServer>> Listen(const EndpointOptions& options, Shared<net::EventLoop> loop);
 
   Result<void> Add(EndpointRoutes::Kind kind, std::string_view name, EndpointRoutes::Function function);
+  Result<void> AddPage(std::string_view path, Endpoint::Page page);
   Result<void> Start();
   Result<void> Stop(Nanos limit);
   // Closes everything. Running functions go on until they return.
@@ -38,6 +39,7 @@ class EndpointServer final : public SharedObject {
   EndpointServer(const EndpointOptions& options, Shared<net::EventLoop> loop);
 
  private:
+  Result<void> CheckNew(std::string_view name) const KGEN_REQUIRES(mutex_);
   Result<void> Open(const EndpointOptions& options);
   Result<void> LoadCertificate(const EndpointOptions& options);
   Result<std::string> Bind(PortOptions options);

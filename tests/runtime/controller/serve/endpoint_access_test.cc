@@ -31,6 +31,7 @@ class EndpointAccessTest : public EndpointTest {
     Must(metrics.AddCounter("c_total", "Cats"));
     Listen({.metrics = metrics, .authorize = connection_});
     Must(server_->Add(Kind::kDebug, "queues", [](const std::stop_token&) { return "orders"; }));
+    Must(server_->AddPage("/orders", [](const std::stop_token&) { return EndpointPage{.body = "3 open"}; }));
     Start();
   }
   ~EndpointAccessTest() override {
@@ -107,6 +108,15 @@ TEST_F(EndpointAccessTest, RefusesAUserWhoIsNotAllowedForHalfAMinute) {
   Reply({{"allowed", false}});
   EXPECT_THAT(AskWith("secret", "/debug"), StartsWith("403 "));
   EXPECT_THAT(reports_->lines, IsEmpty());
+}
+
+TEST_F(EndpointAccessTest, AsksForPagesOfTheUsersOwnByTheirPath) {
+  EXPECT_THAT(Ask("/orders"), StartsWith("401 "));
+  ReplyUser();
+  Reply({{"allowed", true}});
+  EXPECT_EQ(AskWith("secret", "/orders?all"), "200 3 open");
+  EXPECT_EQ(json::parse(transport_->request(1).body)["spec"]["nonResourceAttributes"],
+            json({{"path", "/orders"}, {"verb", "get"}}));
 }
 
 // Contract: controller 40.
