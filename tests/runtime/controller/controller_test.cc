@@ -311,6 +311,40 @@ TEST_P(ControllerTest, DoesNotRetryATerminalErrorUntilTheObjectChanges) {
   Stop(ran);
 }
 
+TEST_P(ControllerTest, ATerminalErrorAfterRetriesIsNoRecovery) {
+  AddMap("a");
+  AddMap("b");
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
+    if (request.failures() < 2) return Error(Code::kServer, "not now");
+    if (request.key().name == "a") return Error(Code::kInvalid, "never").AsTerminal();
+    return Requeue::Done();
+  }));
+  const Ran ran = Spawn(manager);
+  Settle();
+  EXPECT_THAT(told_->reconciles, SizeIs(5));
+  EXPECT_THAT(told_->reconciles, Contains("maps default/a: never (terminal)"));
+  EXPECT_THAT(told_->recoveries, ElementsAre("maps default/b after 2"));
+  Stop(ran);
+}
+
+TEST_P(ControllerTest, ACallThatAStopCancelsIsNoRecovery) {
+  AddMap("a");
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
+    if (request.failures() == 0) return Error(Code::kServer, "not now");
+    calls_.push_back(Text(request));
+    WaitForStop(request.stop());
+    return Error(Code::kCancelled, "stopped");
+  }));
+  const Ran ran = Spawn(manager);
+  Settle();
+  EXPECT_THAT(calls_, SizeIs(1));
+  Stop(ran);
+  EXPECT_THAT(told_->reconciles, SizeIs(1));
+  EXPECT_THAT(told_->recoveries, IsEmpty());
+}
+
 TEST_P(ControllerTest, RetriesAConflictWithoutAReport) {
   AddMap("a");
   const Manager manager = New();

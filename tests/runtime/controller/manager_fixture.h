@@ -35,7 +35,10 @@ struct Told final : Observer {
     handlers.emplace_back(e.what);
     thrown.push_back(std::string(e.informer) + ": " + std::string(e.what));
   }
-  std::vector<std::string> reconciles, failures, logged, handlers, thrown;
+  void OnRecovered(const Recovered& e) override {
+    recoveries.push_back(std::string(e.source) + " " + std::string(e.key) + " after " + std::to_string(e.failures));
+  }
+  std::vector<std::string> reconciles, failures, logged, handlers, thrown, recoveries;
 };
 
 class ManagerTest : public ::testing::TestWithParam<std::uint64_t> {

@@ -31,10 +31,11 @@ using ::testing::UnorderedElementsAre;
 struct Failures : Observer {
   void OnReconcileFailed(const ReconcileFailed& e) override {
     told.push_back(std::string(e.queue) + " " + std::string(e.key) + " #" + std::to_string(e.attempt) + ": " +
-                   e.error->message());
+                   e.error->message() + (e.terminal ? " (terminal)" : ""));
     delays.push_back(e.retry_in);
   }
-  std::vector<std::string> told;
+  void OnRecovered(const Recovered& e) override { recovered.emplace_back(e.key); }
+  std::vector<std::string> told, recovered;
   std::vector<Nanos> delays;
 };
 
@@ -95,6 +96,25 @@ TEST_P(ProcessTest, CallsTheFunctionForEachKeyAndHoldsNoThreadWhileIdle) {
   EXPECT_TRUE(queue_.ShuttingDown());
   EXPECT_EQ(simulation_.census().blocking, 0u);
   EXPECT_EQ(simulation_.census().timers, 0u);
+}
+
+TEST_P(ProcessTest, ATerminalErrorIsNotTriedAgainBeforeTheNextAddAndIsNoRecovery) {
+  const auto processed = Process(1, [&](const std::string& key) -> Result<void> {
+    calls_.push_back(key);
+    if (calls_.size() == 1 || calls_.size() == 3) return Error(Code::kServer, "not now");
+    if (calls_.size() == 2) return Error(Code::kInvalid, "never").AsTerminal();
+    return {};
+  });
+  queue_.Add("a");
+  Run();
+  EXPECT_THAT(failures_->told, ElementsAre("orders a #1: not now", "orders a #2: never (terminal)"));
+  EXPECT_THAT(failures_->recovered, ElementsAre());
+  EXPECT_EQ(queue_.NumRequeues("a"), 0);
+  queue_.Add("a");
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("a", "a", "a", "a"));
+  EXPECT_THAT(failures_->recovered, ElementsAre("a"));
+  Stop(processed);
 }
 
 TEST_P(ProcessTest, RunsAsManyCallsAtOnceAsItHasWorkersAndNeverTwoForOneKey) {

@@ -225,8 +225,9 @@ class WorkQueue {
   // Calls run as Blocking work of the executor, which therefore needs at least one thread for them beyond that of
   // Process(). They may block, and each one that does holds a thread; a worker without work holds none. Success forgets
   // the key's failures. After an error the key comes back with its priority and the delay of the rate limiter, and the
-  // observer is notified. An exception counts as an error with code kUserCode. Done() is not needed: the end of a call
-  // is the end of its processing.
+  // observer is notified; after a terminal one (Error::AsTerminal) it does not come back before the next Add(). An
+  // exception counts as an error with code kUserCode. Done() is not needed: the end of a call is the end of its
+  // processing.
   //
   // Errors: kInvalidArgument  workers < 1, another Process() of this queue runs, or a thread that must not block
   //         kStopped          the queue was shut down before

@@ -478,7 +478,8 @@ Result<Requeue> ControllerCore::Conclude(const RequestState& state, Result<Reque
     if (after) reasons_.SetFallback(key, Cause::kRequeued, kind);
     return result;
   }
-  if (stopping && result.error().code() == Code::kCancelled) return Requeue::Done();  // nobody processes it any more
+  // Nobody processes it any more, and it has neither failed nor succeeded.
+  if (stopping && result.error().code() == Code::kCancelled) return Requeue::BackOff();
   if (!result.error().terminal()) reasons_.SetFallback(key, Cause::kRetried, kind);
   if (result.error().code() == Code::kConflict && !result.error().terminal() && state.failures < kQuietConflicts) {
     // The cache will soon have what the other one wrote.
@@ -488,20 +489,13 @@ Result<Requeue> ControllerCore::Conclude(const RequestState& state, Result<Reque
   metrics_.failed.Add();
   metrics_.errors.Add();
   Error error = std::move(result).error();
-  if (!error.terminal()) {
-    if (timed_out) {
-      const std::string limit = client::DurationText(environment_.settings.deadline);
-      error = Error(Code::kTimeout, "the deadline of " + limit + " passed: " + error.ToString());
-    }
-    return Fail(WithId(std::move(error), state));
+  if (error.terminal()) {
+    metrics_.terminal_errors.Add();
+  } else if (timed_out) {
+    const std::string limit = client::DurationText(environment_.settings.deadline);
+    error = Error(Code::kTimeout, "the deadline of " + limit + " passed: " + error.ToString());
   }
-  error = WithId(std::move(error), state);
-  metrics_.terminal_errors.Add();
-  NotifyObserver(environment_.observer, [&](Observer& o) {
-    const std::string text = key.str();
-    o.OnReconcileFailed({.queue = name_, .key = text, .error = &error, .terminal = true});
-  });
-  return Requeue::Done();
+  return Fail(WithId(std::move(error), state));
 }
 
 }  // namespace controller

@@ -114,6 +114,7 @@ class QueueCore final : public SharedObject {
   TimePoint OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept;
   void ReportRecovery(QueueItem* item) noexcept;
   void BackOff(QueueItem* item, std::int32_t priority, const Error* error) noexcept;
+  void GiveUp(QueueItem* item, const Error& error) noexcept;
 
   void BeginDrain();
   Result<void> WaitUntilFinished(const std::stop_token& stop);

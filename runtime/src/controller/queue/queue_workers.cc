@@ -115,6 +115,8 @@ TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, st
   if (result && !result->back_off) return OnSuccess(item, priority, *result);
   if (result) {
     BackOff(item, result->priority.value_or(priority), nullptr);
+  } else if (result.error().terminal()) {
+    GiveUp(item, result.error());
   } else {
     BackOff(item, priority, &result.error());
   }
@@ -180,6 +182,32 @@ void QueueCore::BackOff(QueueItem* item, std::int32_t priority, const Error* err
       if (delay > Nanos::zero()) when.due = Later(now, delay);
       Queue(item, when, now, wakes);
     }
+    Finish(item, now, wakes);
+  }
+  Act(wakes);
+}
+
+// The error is terminal: the failures before it are forgotten, but they have not ended well, so this is no recovery.
+void QueueCore::GiveUp(QueueItem* item, const Error& error) noexcept {
+  item->reported = false;
+  std::uint32_t failures = 0;
+  {
+    const MutexLock lock(mutex_);
+    failures = std::exchange(item->failures, 0);
+  }
+  NotifyObserver(observer_, [&](Observer& o) {
+    const std::string key = TextOf(item);
+    o.OnReconcileFailed({.queue = name_,
+                         .key = key,
+                         .error = &error,
+                         .attempt = static_cast<int>(failures) + 1,
+                         .retry_in = {},
+                         .terminal = true});
+  });
+  const TimePoint now = NowIfMeasured();
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
     Finish(item, now, wakes);
   }
   Act(wakes);
