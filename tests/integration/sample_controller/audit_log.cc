@@ -1,13 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "tests/integration/sample_controller/audit_log.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "tests/integration/real_api_server.h"
 
@@ -119,10 +120,14 @@ void StartAudit() {
 }
 
 Writes WritesOf(std::string_view program, std::string_view in_namespace) {
+  std::ifstream log(Path());
+  return WritesIn(log, program, in_namespace);
+}
+
+Writes WritesIn(std::istream& log, std::string_view program, std::string_view in_namespace) {
   Writes writes;
   Collector collector;
-  std::map<std::string, std::string> versions;  // of each object after the last write of anybody
-  std::ifstream log(Path());
+  std::map<std::string, std::uint64_t> newest;  // version of each object that any write has made
   for (std::string line; std::getline(log, line);) {
     const Json request = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     const Json object = At(request, "objectRef");
@@ -139,9 +144,14 @@ Writes WritesOf(std::string_view program, std::string_view in_namespace) {
     if (name.empty()) name = TextAt(At(body, "metadata"), "name");
     const bool succeeded = At(At(request, "responseStatus"), "code").get<int>() < 300;
     bool changes = false;
-    if (const std::string version = TextAt(At(At(request, "responseObject"), "metadata"), "resourceVersion");
-        succeeded && !version.empty()) {
-      changes = std::exchange(versions[resource + " " + name], version) != version;
+    if (const std::string text = TextAt(At(At(request, "responseObject"), "metadata"), "resourceVersion");
+        succeeded && !text.empty()) {
+      // Versions grow, but lines are in the order in which responses ended: that of the write that a controller has
+      // reacted to may come after those of its own.
+      const std::uint64_t version = std::stoull(text);
+      std::uint64_t& known = newest[resource + " " + name];
+      changes = version > known;
+      known = std::max(known, version);
     }
     if (!own) continue;
     RemoveAssigned(body);

@@ -5,6 +5,7 @@
 #define KGEN_TESTS_INTEGRATION_SAMPLE_CONTROLLER_AUDIT_LOG_H_
 
 #include <cstddef>
+#include <iosfwd>
 #include <set>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ void StartAudit();
 // The user agent of `program` begins with its name and '/'. Blocks: reads the log, which has a request before its
 // client gets the answer.
 Writes WritesOf(std::string_view program, std::string_view in_namespace);
+// The same of a log that is elsewhere.
+Writes WritesIn(std::istream& log, std::string_view program, std::string_view in_namespace);
 
 }  // namespace kgen::integration
 
