@@ -3,6 +3,7 @@
 // A manager with an endpoint, over the network, on threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <k8s/coordination/v1/types.h>
 #include <k8s/core/v1/types.h>
 
 #include <atomic>
@@ -22,10 +23,13 @@
 namespace kgen {
 namespace {
 
+using k8s::coordination::v1::Lease;
 using k8s::core::v1::ConfigMap;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using namespace std::chrono_literals;
 
 std::string Fetch(const std::string& address, const std::string& target) {
   const std::size_t colon = address.rfind(':');
@@ -35,6 +39,15 @@ std::string Fetch(const std::string& address, const std::string& target) {
   stream << "GET " << target << " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
   stream.flush();
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+template <typename Done>
+bool Eventually(Done done) {
+  for (const TimePoint end = SystemClock()->Now() + std::chrono::seconds(30); SystemClock()->Now() < end;) {
+    if (done()) return true;
+    std::this_thread::yield();
+  }
+  return false;
 }
 
 // Contract: controller 9.
@@ -79,6 +92,39 @@ TEST(ManagerThreadsTest, ServesPagesOfTheUsersOwn) {
   EXPECT_TRUE(result) << result;
 }
 
+TEST(ManagerThreadsTest, TheDebugPageSaysWhoHoldsTheLeaseAndWhyItCannotBeHad) {
+  testing::Cluster cluster({.simulated = false, .observer = NullObserver()});
+  cluster.Inject({.resource = "leases", .times = 0, .status = 403, .reason = "Forbidden"});
+  const Manager manager = Must(Manager::New(
+      cluster.Connection(),
+      {.leader_election = {.name = "shop", .namespace_ = "default", .identity = "first", .retry_period = 50ms},
+       .endpoint = {.address = "127.0.0.1:0"}}));
+  std::stop_source stop;
+  Result<void> result = Fail(Code::kInternal, "still running");
+  std::jthread run([&] { result = manager.Run(stop.get_token()); });
+  std::string page;
+  const auto shows = [&](std::string_view text) {
+    return Eventually([&] { return (page = Fetch(manager.endpoint_address(), "/debug")).contains(text); });
+  };
+  EXPECT_TRUE(
+      shows("# leader\ndefault/shop has no known holder; this process, \"first\", does not lead; "
+            "the last attempt failed: "))
+      << page;
+  EXPECT_THAT(page, ContainsRegex("failed: [^\n]*leases[^\n]*\\(Forbidden, 403\\)\n"));
+  Lease other{.metadata = {.name = "shop", .namespace_ = "default"}};
+  other.spec->holderIdentity = "other";
+  other.spec->leaseDurationSeconds = 3600;
+  Must(cluster.Add(other));
+  cluster.ClearFaults();
+  EXPECT_TRUE(shows("\ndefault/shop was last seen held by \"other\"; this process, \"first\", does not lead\n"))
+      << page;
+  Must(cluster.Delete("leases", "default", "shop"));
+  EXPECT_TRUE(shows("\ndefault/shop is held by this process, \"first\"\n")) << page;
+  stop.request_stop();
+  run.join();
+  EXPECT_TRUE(result) << result;
+}
+
 // A manager whose user code holds every thread for blocking work.
 class FullPoolTest : public ::testing::Test {
  protected:
@@ -101,14 +147,6 @@ class FullPoolTest : public ::testing::Test {
 
   void Hang() { Discard(config_.executor->MakeWaiter("the test")->Wait(hang_.get_token())); }
   std::string Lease() { return cluster_.Get("leases", "default", "shop").value_or(""); }
-  template <typename Done>
-  static bool Eventually(Done done) {
-    for (const TimePoint end = SystemClock()->Now() + std::chrono::seconds(30); SystemClock()->Now() < end;) {
-      if (done()) return true;
-      std::this_thread::yield();
-    }
-    return false;
-  }
 
   testing::Cluster cluster_{{.simulated = false}};
   const Shared<Limits> limits_ = MakeShared<Limits>();
