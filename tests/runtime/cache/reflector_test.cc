@@ -1,4 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "core/secrets.h"
 #include "tests/runtime/cache/reflector_fixture.h"
 
 namespace kgen::cache {
@@ -368,6 +369,16 @@ TEST_P(ReflectorTest, EndsTheRoundAfterAnInternalErrorInsideTheStream) {
   EXPECT_EQ(source_->size(), 2u);
   WaitOut();
   EXPECT_FALSE(Last().watch);
+}
+
+TEST_P(ReflectorTest, ShowsNoTokenThatComesBackInTheStream) {
+  const detail::Secret token("token-of-the-connection");
+  ListAndOpenWatch();
+  Send(EventJson("ADDED", R"({"kind":"token-of-the-connection","metadata":{"name":"b"}})"));
+  Send(EventJson("ERROR", StatusJson(500, "InternalError", "got token-of-the-connection")));
+  EXPECT_THAT(seen_->refused, ElementsAre(HasSubstr("(hidden)")));
+  EXPECT_THAT(seen_->failed, ElementsAre(HasSubstr("got (hidden)")));
+  EXPECT_THAT(Status().last_error.ToString(), HasSubstr("got (hidden)"));
 }
 
 // Contract: informer ER-09.

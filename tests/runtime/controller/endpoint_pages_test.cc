@@ -92,7 +92,7 @@ TEST_F(EndpointPagesTest, AFunctionThatHangsKeepsNoProbeWaitingAndFailsAfterTenS
   int runs = 0;
   bool stopped = false;
   Must(server_->AddPage("/hangs", [&](const std::stop_token& stop) {
-    if (++runs == 1) Discard(release->Wait());
+    if (++runs == 1) (void)release->Wait();
     stopped = stop.stop_requested();
     return EndpointPage{.body = "done"};
   }));

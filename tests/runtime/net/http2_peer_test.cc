@@ -2,6 +2,7 @@
 //
 // The transport with a peer whose bytes the test writes, in virtual time: its errors for a server that violates HTTP/2,
 // and its timeouts for a silent one.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "client/request/connection_core.h"
+#include "core/secrets.h"
 #include "net/http2_transport.h"
 #include "tests/support/http2_frames.h"
 #include "tests/support/manual_loop.h"
@@ -229,6 +231,16 @@ TEST_F(Http2Peer, DoesNotCallAGoawayARefusalOfTheRequest) {
                                    "; this happened 3 times before it had processed the request (Unavailable)");
     EXPECT_FALSE(sink->end->connection_lost);
   }
+}
+
+TEST_F(Http2Peer, ShowsNoTokenThatAGoawayContains) {
+  const detail::Secret token("token-of-the-connection");
+  const auto sink = Get();
+  for (int i = 0; i < 3; ++i) {
+    peer().Accept();
+    Say(Settings() + GoAway(0, NGHTTP2_INTERNAL_ERROR, "bad token-of-the-connection"));
+  }
+  EXPECT_THAT(sink->Failure(), ::testing::HasSubstr("INTERNAL_ERROR: bad (hidden);"));
 }
 
 TEST_F(Http2Peer, NamesAStatusThatIsNone) {
