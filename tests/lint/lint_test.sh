@@ -147,6 +147,11 @@ fires ClockFindsAReadOfTheClock clock "steady_clock::now: read the kgen::Clock"
 file runtime/src/cache/a.cc 'std::random_device seed;'
 fires ClockFindsChance clock "std::random_device"
 
+file runtime/src/cache/a.cc 'timer_ = executor_->clock()->After(1s, kind, [self] { self->Post(); });'
+fires TimersFindACallOfTheClock timers "clock()->After(: set the timer with core/post_timer.h"
+file runtime/src/cache/a.cc 'timer_ = detail::PostAfter(*executor_, strand_, 1s, kind, [self] { self->Go(); });'
+silent TimersLetTheReservedOnesPass timers
+
 file runtime/src/core/a.cc "$(seq 801)"
 fires LengthFindsALongFile length "801 lines; at most 800"
 file runtime/src/core/a.cc "$(seq 800)"

@@ -228,6 +228,14 @@ def rule_clock(tree):
     ])
 
 
+def rule_timers(tree):
+    """A function that the clock calls cannot handle a failure, so it must not allocate, as Executor::Post() does."""
+    layers = tuple(f"runtime/src/{layer}/" for layer in LAYERS if layer != "testing")
+    return words(tree, "timers", layers, [
+        (r"\bclock\w*(\(\))?\s*(->|\.)\s*(At|After)\(", "set the timer with core/post_timer.h, which reserves the post"),
+    ])
+
+
 def rule_length(tree):
     """Short files."""
     for name in tree.under("", suffixes=CXX + (".cmake", ".sh", ".py", ".go", ".mustache", "CMakeLists.txt")):

@@ -1,17 +1,22 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Calls whose allocations fail while their answer is worked on, one after the other: each ends with an answer or an
-// error, and none without either.
+// error, and none without either. And timers of the client that find no memory while they run.
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "client/request/gate.h"
+#include "kgen/client/crd.h"
 #include "kgen/client/resource_client.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
+#include "tests/support/poor_clock.h"
 
 // ThreadSanitizer has an operator new of its own, in place of this one.
 #if defined(__has_feature)
@@ -27,7 +32,9 @@ thread_local std::int64_t until_one_fails = -1;
 }  // namespace
 
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (until_one_fails >= 0 && until_one_fails-- == 0) throw std::bad_alloc();
+  const bool fails = until_one_fails == 0 || kgen::testing::timer_runs;
+  if (until_one_fails >= 0) --until_one_fails;
+  if (fails) throw std::bad_alloc();
   if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
   throw std::bad_alloc();
 }
@@ -39,6 +46,7 @@ namespace {
 
 using widgets::Widget;
 using widgets::WidgetList;
+using namespace std::chrono_literals;
 
 constexpr char kWidget[] = R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"a-name-that-is-long",
   "namespace":"default","labels":{"a-label-that-is-long":"a-value-that-is-long"}}})";
@@ -90,6 +98,88 @@ TEST_F(MemoryTest, EndsEveryDeletionWhateverAllocationFails) {
 
 TEST_F(MemoryTest, EndsTheOpeningOfEveryWatchWhateverAllocationFails) {
   FailEach<Watcher<Widget>>("", [&](Callback<Watcher<Widget>> done) { widgets_.WatchAsync(std::move(done)); });
+}
+
+// The timers of one connection, none of which finds memory while it runs.
+class PoorClockTest : public ClientTest {
+ protected:
+  ~PoorClockTest() override {
+    transport_->EndAll();
+    poor_->manual().Shutdown();
+  }
+  Connection Poor(Settings settings = Defaults()) {
+    return client::ConnectionCore::Handle({transport_, poor_, observer_}, std::move(settings));
+  }
+  Nanos Elapsed() { return poor_->clock()->Now() - start_; }
+
+  const Shared<PoorClockExecutor> poor_ = MakeShared<PoorClockExecutor>();
+};
+
+TEST_F(PoorClockTest, ACallEndsAtItsTimeLimit) {
+  transport_->Hold();
+  ApiRequest request = Get();
+  request.timeout = 3s;
+  EXPECT_EQ(Poor().Call(std::move(request)).error().code(), Code::kTimeout);
+  EXPECT_EQ(Elapsed(), 3s);
+}
+
+TEST_F(PoorClockTest, ACallGoesOnAfterTheLimiterAndAfterTheRetryPause) {
+  Settings settings = Defaults();
+  settings.qps = 0.1;
+  settings.burst = 1;
+  const Connection connection = Poor(settings);
+  transport_->Reply({});
+  transport_->Reply(Busy(429, "2"));
+  transport_->Reply({});
+  EXPECT_TRUE(connection.Call(Get()).has_value());
+  EXPECT_TRUE(connection.Call(Get()).has_value());
+  EXPECT_GE(Elapsed(), 12s);
+  EXPECT_EQ(transport_->size(), 3u);
+}
+
+TEST_F(PoorClockTest, TheGateGrantsEveryTurn) {
+  const auto gate = MakeShared<client::Gate>(poor_);
+  const Shared<Strand> strand = poor_->MakeStrand("informer");
+  int granted = 0;
+  std::vector<client::Gate::Turn> turns;
+  for (int i = 0; i < 40; ++i) {
+    turns.push_back(gate->Enter(client::Gate::Purpose::kAgain, strand, [&] { ++granted; }));
+    granted += turns.back().granted() ? 1 : 0;
+  }
+  EXPECT_LT(granted, 40);
+  poor_->manual().Advance(10s);
+  EXPECT_EQ(granted, 40);
+}
+
+TEST_F(PoorClockTest, TheGateSendsAProbeAfterProbe) {
+  const auto gate = MakeShared<client::Gate>(poor_);
+  const Shared<Strand> strand = poor_->MakeStrand("informer");
+  int probes = 0;
+  client::Gate::Turn turn;
+  std::function<void()> enter = [&] {
+    turn = gate->Enter(client::Gate::Purpose::kAgain, strand, [&] {
+      ++probes;
+      turn.NoConnection(kRefused);
+      enter();
+    });
+  };
+  turn = gate->Enter(client::Gate::Purpose::kFirst, strand, [] {});
+  turn.NoConnection(kRefused);
+  enter();
+  poor_->manual().Advance(1min);
+  EXPECT_GT(probes, 10);
+  turn.Leave();
+}
+
+TEST_F(PoorClockTest, TheInstallationOfDefinitionsEndsAtItsTimeLimit) {
+  constexpr std::string_view kManifest = R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+    "metadata":{"name":"widgets.test.kgen.dev"},"spec":{"group":"test.kgen.dev"}})";
+  transport_->Hold();
+  const std::string_view manifests[] = {kManifest};
+  const auto installed = crd::Install(Poor(), manifests, {.timeout = 5s});
+  ASSERT_FALSE(installed.has_value());
+  EXPECT_EQ(installed.error().code(), Code::kTimeout) << installed.error();
+  EXPECT_EQ(Elapsed(), 5s);
 }
 
 }  // namespace

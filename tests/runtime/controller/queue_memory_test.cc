@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// WorkQueue::Add when an allocation fails: it throws and leaves the queue as it was.
+// WorkQueue::Add when an allocation fails: it throws and leaves the queue as it was. And timers of the layer that find
+// no memory while they run.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,8 +13,17 @@
 #include <string_view>
 #include <utility>
 
+#include "client/request/connection_core.h"
+#include "controller/election/elector_core.h"
+#include "controller/serve/access_review.h"
+#include "controller/serve/health_check.h"
+#include "controller/serve/shared_call.h"
+#include "kgen/controller/event_recorder.h"
 #include "kgen/controller/work_queue.h"
+#include "kgen/core/unstructured.h"
+#include "tests/support/fake_transport.h"
 #include "tests/support/manual_executor.h"
+#include "tests/support/poor_clock.h"
 
 // ThreadSanitizer has an operator new of its own, in place of this one.
 #if defined(__has_feature)
@@ -29,7 +39,9 @@ thread_local std::int64_t until_one_fails = -1;
 }  // namespace
 
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (until_one_fails >= 0 && until_one_fails-- == 0) throw std::bad_alloc();
+  const bool fails = until_one_fails == 0 || kgen::testing::timer_runs;
+  if (until_one_fails >= 0) --until_one_fails;
+  if (fails) throw std::bad_alloc();
   if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
   throw std::bad_alloc();
 }
@@ -38,6 +50,8 @@ thread_local std::int64_t until_one_fails = -1;
 
 namespace kgen {
 namespace {
+
+using namespace std::chrono_literals;
 
 // Has no memory for the first tasks of workers.
 class PoorExecutor final : public Executor {
@@ -138,6 +152,109 @@ TEST(QueueMemoryTest, AnItemThatIsQueuedMovesToTheDelayedOnesWithoutMemory) {
     if (item) queue.Done(item->key);
     EXPECT_EQ(std::exchange(until_one_fails, -1), 0);
   }
+}
+
+// Things with timers, none of which finds memory while it runs.
+class PoorClockTest : public ::testing::Test {
+ protected:
+  ~PoorClockTest() override {
+    transport_->EndAll();
+    executor_->manual().Shutdown();
+  }
+  Connection MakeConnection() {
+    return client::ConnectionCore::Handle({transport_, executor_, NullObserver()}, {.host = "https://test"});
+  }
+  void Advance(Nanos duration) { executor_->manual().Advance(duration); }
+  void ReplyBusy(int times) {
+    for (int i = 0; i < times; ++i) transport_->Reply({.status = 500, .body = "busy"});
+  }
+
+  const Shared<testing::PoorClockExecutor> executor_ = MakeShared<testing::PoorClockExecutor>();
+  const Shared<testing::FakeTransport> transport_ = MakeShared<testing::FakeTransport>();
+};
+
+TEST_F(PoorClockTest, ACandidateTriesAgainAndAgain) {
+  ReplyBusy(1000);
+  const auto elector = MakeShared<controller::ElectorCore>(
+      MakeConnection(), LeaderElectionOptions{.name = "shop", .namespace_ = "default", .identity = "a"});
+  std::stop_source stop;
+  const Timer end = executor_->manual().clock()->After(60s, TimerKind::kProgress, [&] { stop.request_stop(); });
+  EXPECT_EQ(elector->Acquire(stop.get_token()).error().code(), Code::kCancelled);
+  EXPECT_GT(transport_->size(), 10u);
+  elector->Stop();
+}
+
+TEST_F(PoorClockTest, AnEventIsWrittenAfterAPauseAndItsSeriesEnds) {
+  ReplyBusy(1);
+  transport_->Reply({.status = 201, .body = "{}"});
+  const EventRecorder recorder(MakeConnection(), {.controller = "shop.example.com/orders", .instance = "orders-0"});
+  Unstructured pod;
+  pod.apiVersion = "v1";
+  pod.kind = "Pod";
+  pod.metadata.name = "web-0";
+  pod.metadata.namespace_ = "default";
+  recorder.Event(pod, {.reason = "Started", .action = "Start", .note = "on node n1"});
+  Advance(1min);
+  EXPECT_EQ(transport_->size(), 2u);
+  EXPECT_EQ(recorder.counts().written, 1u);
+  Advance(1h);
+  EXPECT_EQ(executor_->manual().manual_clock()->armed(), 0u) << "no series is left";
+}
+
+TEST_F(PoorClockTest, TheStopOfARecorderEndsAtItsLimit) {
+  transport_->Hold();
+  const EventRecorder recorder(MakeConnection(), {.controller = "shop.example.com/orders", .instance = "orders-0"});
+  Unstructured pod;
+  pod.apiVersion = "v1";
+  pod.kind = "Pod";
+  pod.metadata.name = "web-0";
+  pod.metadata.namespace_ = "default";
+  recorder.Event(pod, {.reason = "Started", .action = "Start", .note = "on node n1"});
+  EXPECT_EQ(recorder.Stop(5s).error().code(), Code::kTimeout);
+}
+
+TEST_F(PoorClockTest, AReviewIsRepeatedAfterAPause) {
+  ReplyBusy(1);
+  transport_->Reply({.status = 201, .body = R"({"status":{"authenticated":false}})"});
+  const auto review = MakeShared<controller::AccessReview>(MakeConnection());
+  int status = 0;
+  review->Review("Bearer abc", "get", "/metrics",
+                 [&](const controller::AccessReview::Verdict& verdict) { status = verdict.status; });
+  Advance(5s);
+  EXPECT_EQ(status, 401);
+}
+
+TEST_F(PoorClockTest, ACheckRunsAgainAndOneThatHangsIsLate) {
+  const auto activity = MakeShared<controller::Activity>();
+  int runs = 0;
+  const auto check = MakeShared<controller::HealthCheck>(
+      "a",
+      [&](const std::stop_token&) -> Result<controller::SharedCall::Text> {
+        if (++runs < 3) return controller::SharedCall::Text();
+        (void)executor_->MakeWaiter("hang")->Wait({}, executor_->clock()->Now() + 20s);
+        return controller::SharedCall::Text();
+      },
+      executor_, activity);
+  check->Start();
+  (void)check->Ask();
+  Advance(5s);
+  EXPECT_EQ(runs, 2);
+  Nanos answered{};
+  const TimePoint start = executor_->clock()->Now();
+  const auto call = MakeShared<controller::SharedCall>(
+      "b",
+      [&](const std::stop_token&) -> Result<controller::SharedCall::Text> {
+        (void)executor_->MakeWaiter("hang")->Wait({}, executor_->clock()->Now() + 20s);
+        return controller::SharedCall::Text();
+      },
+      executor_, activity);
+  call->Call([&](const Result<controller::SharedCall::Text>& text) {
+    EXPECT_EQ(text.error().code(), Code::kTimeout);
+    answered = executor_->clock()->Now() - start;
+  });
+  Advance(1min);
+  EXPECT_EQ(answered, 10s);
+  check->Stop();
 }
 
 }  // namespace

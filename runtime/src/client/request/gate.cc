@@ -24,8 +24,12 @@ constexpr Nanos LargestStep(Nanos outage) noexcept {
 }  // namespace
 
 struct Gate::Entry : SharedObject {
-  Entry(Shared<Gate> g, Shared<Strand> s, Task t, Task c)
-      : gate(std::move(g)), strand(std::move(s)), go(std::move(t)), closed(std::move(c)) {}
+  Entry(Shared<Gate> g, const Shared<Strand>& strand, Task t, Task c)
+      : gate(std::move(g)),
+        post_go(gate->executor_->ReservePost(strand)),
+        post_closed(c ? gate->executor_->ReservePost(strand) : Shared<ReservedPost>()),
+        go(std::move(t)),
+        closed(std::move(c)) {}
 
   // Takes a task and runs it without holding the lock, because it may hold the last reference to its owner.
   static void Run(const Shared<Entry>& entry, Task Entry::* which) {
@@ -39,31 +43,34 @@ struct Gate::Entry : SharedObject {
   }
 
   const Shared<Gate> gate;
-  const Shared<Strand> strand;
+  const Shared<ReservedPost> post_go, post_closed;  // the second may be null
   // Guarded by the gate's mutex.
   Task go, closed;
   bool granted = false;
   bool left = false;
   std::optional<TimePoint> opened{};
+  Granted node = Granted(1);  // becomes a part of the list of those that are granted a turn together
 };
 
 Gate::Gate(Shared<Executor> executor)
     : executor_(std::move(executor)),
       jitter_(SeedFrom(*executor_->clock())),
       opens_{kTurnsAtOnce, executor_->clock()->Now()},
-      lists_(opens_) {}
+      lists_(opens_),
+      timer_(executor_->clock()->ReserveTimer()) {}
 
 Gate::~Gate() = default;
 
 TimePoint Gate::Now() const noexcept { return executor_->clock()->Now(); }
 
-Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go, Task closed) {
-  auto entry = MakeShared<Entry>(Shared<Gate>(this), std::move(strand), std::move(go), std::move(closed));
+Gate::Turn Gate::Enter(Purpose purpose, const Shared<Strand>& strand, Task go, Task closed) {
+  const auto entry = MakeShared<Entry>(Shared<Gate>(this), strand, std::move(go), std::move(closed));
+  Turn turn(entry);
   Granted granted;
-  bool at_once = false;
   Task unused[2];  // destroyed after the lock is released, see Entry::Run()
   {
     const MutexLock lock(mutex_);
+    entries_.push_back(entry.get());
     if (purpose == Purpose::kFirst && !error_) {
       opens_.Refill(Now());
       opens_.tokens = std::max(opens_.tokens - 1, 0.0);
@@ -73,12 +80,12 @@ Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go, Task clo
       granted = Pump();
       std::erase(granted, entry);
     }
-    at_once = entry->granted;
-    if (at_once) unused[0] = std::exchange(entry->go, nullptr);
-    if (at_once) unused[1] = std::exchange(entry->closed, nullptr);
+    turn.granted_ = entry->granted;
+    if (turn.granted_) unused[0] = std::exchange(entry->go, nullptr);
+    if (turn.granted_) unused[1] = std::exchange(entry->closed, nullptr);
   }
   Post(granted);
-  return Turn(std::move(entry), at_once);
+  return turn;
 }
 
 std::optional<Error> Gate::error() const {
@@ -125,13 +132,15 @@ void Gate::NoConnection(Entry& entry, const Error& error) {
     reconnecting_ = no_success_ = true;
     if (closes) {
       // Streams that are still open on an older connection no longer prove that the connection works.
-      const bool proved = std::any_of(granted_.begin(), granted_.end(), [&](const Entry* each) {
+      const bool proved = std::any_of(entries_.begin(), entries_.end(), [&](const Entry* each) {
         return each->opened && now - *each->opened >= kLasting;
       });
       if (proved) ResetDelay(now);
       if (!outage_) outage_ = now;
       for (const Queue* queue : {&parked_, &relists_}) {
-        for (Entry* each : *queue) closed.push_back(Shared<Entry>(each));
+        for (Entry* each : *queue) {
+          if (each->post_closed) closed.push_back(Shared<Entry>(each));
+        }
       }
     }
     if (closes || probe_ == &entry) ScheduleProbe(now);
@@ -156,7 +165,7 @@ void Gate::Leave(Entry& entry) {
     unused[0] = std::exchange(entry.go, nullptr);
     unused[1] = std::exchange(entry.closed, nullptr);
     for (Queue* queue : {&parked_, &relists_, &background_, &on_success_}) std::erase(*queue, &entry);
-    std::erase(granted_, &entry);
+    std::erase(entries_, &entry);
     const TimePoint now = Now();
     if (entry.opened && now - *entry.opened >= kLasting) ResetDelay(now);
     if (probe_ == &entry) {  // it had no outcome
@@ -188,16 +197,23 @@ Gate::Queue* Gate::FirstNotEmpty(std::initializer_list<Queue*> queues) const noe
   return found == queues.end() ? nullptr : *found;
 }
 
-void Gate::Grant(Entry& entry, TimePoint now) {
+void Gate::Grant(Entry& entry, TimePoint now) noexcept {
   entry.granted = true;
-  granted_.push_back(&entry);
   if (!error_) return;
   probe_ = &entry;
   probe_sent_ = now;
 }
 
-// Grants the turns that are due, and sets the timer for the rest.
-Gate::Granted Gate::Pump() {
+void Gate::GrantFirst(Queue& queue, TimePoint now, Granted& granted) noexcept {
+  Entry& entry = *queue.front();
+  queue.pop_front();
+  entry.node.front() = Shared<Entry>(&entry);
+  granted.splice(granted.end(), entry.node);
+  Grant(entry, now);
+}
+
+// Grants the turns that are due, and sets the timer for the rest. Allocates nothing, because the timer calls it.
+Gate::Granted Gate::Pump() noexcept {
   Granted granted;
   std::optional<TimePoint> next;
   if (!error_) {
@@ -205,31 +221,26 @@ Gate::Granted Gate::Pump() {
     if (const auto list = PumpOpen({&relists_}, lists_, granted)) next = std::min(next.value_or(*list), *list);
   } else if (Queue* const queue = FirstNotEmpty({&parked_, &relists_, &background_})) {
     const TimePoint now = Now();
-    if (NextProbe() <= now) {
-      granted.push_back(Shared<Entry>(queue->front()));
-      queue->pop_front();
-      Grant(*granted.back(), now);
-    }
+    if (NextProbe() <= now) GrantFirst(*queue, now, granted);
     if (FirstNotEmpty({&parked_, &relists_, &background_}) != nullptr) next = NextProbe();
   }
   if (next) {
-    timer_ = executor_->clock()->At(*next, TimerKind::kProgress, [self = Shared<Gate>(this)] { self->OnTimer(); });
+    timer_->Set(*next, TimerKind::kProgress, [self = Shared<Gate>(this)] { self->OnTimer(); });
   } else {
-    timer_.Cancel();  // it holds a reference to this gate
+    timer_->Cancel();  // it holds a reference to this gate
   }
   return granted;
 }
 
 // While the gate is open. Returns the time of the next turn, if an entry is left.
-std::optional<TimePoint> Gate::PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket, Granted& granted) {
+std::optional<TimePoint> Gate::PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket,
+                                        Granted& granted) noexcept {
   const TimePoint now = Now();
   while (Queue* const queue = FirstNotEmpty(queues)) {
     const TimePoint next = bucket.Next(now);
     if (next > now) return next;
-    granted.push_back(Shared<Entry>(queue->front()));
-    queue->pop_front();
     bucket.tokens -= 1;
-    Grant(*granted.back(), now);
+    GrantFirst(*queue, now, granted);
   }
   return std::nullopt;
 }
@@ -262,16 +273,16 @@ void Gate::ResetDelay(TimePoint now) noexcept {
   if (error_) outage_ = now;
 }
 
-void Gate::Post(const Granted& granted, const Granted& closed) {
+void Gate::Post(const Granted& granted, const Granted& closed) noexcept {
   for (const Shared<Entry>& entry : closed) {
-    executor_->Post(entry->strand, [entry] { Entry::Run(entry, &Entry::closed); });
+    entry->post_closed->Post([entry] { Entry::Run(entry, &Entry::closed); });
   }
   for (const Shared<Entry>& entry : granted) {
-    executor_->Post(entry->strand, [entry] { Entry::Run(entry, &Entry::go); });
+    entry->post_go->Post([entry] { Entry::Run(entry, &Entry::go); });
   }
 }
 
-void Gate::OnTimer() {
+void Gate::OnTimer() noexcept {
   Granted granted;
   {
     const MutexLock lock(mutex_);
@@ -282,7 +293,7 @@ void Gate::OnTimer() {
 
 // ----------------------------------------------------------------------------------------------------------- turns
 
-Gate::Turn::Turn(Shared<Entry> entry, bool granted) noexcept : entry_(std::move(entry)), granted_(granted) {}
+Gate::Turn::Turn(Shared<Entry> entry) noexcept : entry_(std::move(entry)) {}
 Gate::Turn::Turn(Turn&& other) noexcept : entry_(std::move(other.entry_)), granted_(other.granted_) {}
 
 Gate::Turn& Gate::Turn::operator=(Turn&& other) noexcept {

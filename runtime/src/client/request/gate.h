@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
+#include <list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -63,7 +64,7 @@ class Gate final : public SharedObject {
   // The turn is either granted when this returns, or later: then `go` is posted to `strand`, once, unless the turn is
   // dropped before. A request's deadlines should start when its turn has been granted. `closed` is posted if the gate
   // closes before that; if it is already closed, error() returns the reason.
-  [[nodiscard]] Turn Enter(Purpose purpose, Shared<Strand> strand, Task go, Task closed = nullptr);
+  [[nodiscard]] Turn Enter(Purpose purpose, const Shared<Strand>& strand, Task go, Task closed = nullptr);
 
   // Why the gate is closed; nothing if it is open.
   std::optional<Error> error() const;
@@ -74,7 +75,7 @@ class Gate final : public SharedObject {
 
  private:
   struct Entry;
-  using Granted = std::vector<Shared<Entry>>;
+  using Granted = std::list<Shared<Entry>>;
 
   void Answered(Entry& entry, bool success);
   void NoConnection(Entry& entry, const Error& error);
@@ -94,17 +95,18 @@ class Gate final : public SharedObject {
   TimePoint Now() const noexcept;
   Queue* QueueOf(Purpose purpose) noexcept KGEN_REQUIRES(mutex_);
   Queue* FirstNotEmpty(std::initializer_list<Queue*> queues) const noexcept KGEN_REQUIRES(mutex_);
-  void Grant(Entry& entry, TimePoint now) KGEN_REQUIRES(mutex_);
-  Granted Pump() KGEN_REQUIRES(mutex_);
-  std::optional<TimePoint> PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket, Granted& granted)
+  void Grant(Entry& entry, TimePoint now) noexcept KGEN_REQUIRES(mutex_);
+  void GrantFirst(Queue& queue, TimePoint now, Granted& granted) noexcept KGEN_REQUIRES(mutex_);
+  Granted Pump() noexcept KGEN_REQUIRES(mutex_);
+  std::optional<TimePoint> PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket, Granted& granted) noexcept
       KGEN_REQUIRES(mutex_);
   TimePoint NextProbe() const noexcept KGEN_REQUIRES(mutex_);
   void ScheduleProbe(TimePoint now) KGEN_REQUIRES(mutex_);
   void ResetDelay(TimePoint now) noexcept KGEN_REQUIRES(mutex_);
 
   // The caller must not hold mutex_.
-  void Post(const Granted& granted, const Granted& closed = {});
-  void OnTimer();
+  static void Post(const Granted& granted, const Granted& closed = {}) noexcept;
+  void OnTimer() noexcept;
 
   const Shared<Executor> executor_;
   mutable Mutex mutex_;
@@ -113,7 +115,7 @@ class Gate final : public SharedObject {
   Queue relists_ KGEN_GUARDED_BY(mutex_);
   Queue background_ KGEN_GUARDED_BY(mutex_);
   Queue on_success_ KGEN_GUARDED_BY(mutex_);
-  std::vector<Entry*> granted_ KGEN_GUARDED_BY(mutex_);  // granted, and not left yet
+  std::vector<Entry*> entries_ KGEN_GUARDED_BY(mutex_);  // those that have not left yet
   std::optional<Error> error_ KGEN_GUARDED_BY(mutex_);   // why the gate is closed
   Entry* probe_ KGEN_GUARDED_BY(mutex_) = nullptr;       // the last one sent, while it has no outcome
   TimePoint probe_sent_ KGEN_GUARDED_BY(mutex_){};
@@ -125,7 +127,7 @@ class Gate final : public SharedObject {
   bool reconnecting_ KGEN_GUARDED_BY(mutex_) = true;  // no response since the connection was lost
   bool no_success_ KGEN_GUARDED_BY(mutex_) = true;    // or none with a 2xx
   std::optional<TimePoint> reconnected_ KGEN_GUARDED_BY(mutex_);
-  Timer timer_ KGEN_GUARDED_BY(mutex_);
+  const Shared<ReservedTimer> timer_;  // used under mutex_
 };
 
 // A place in the queue of the gate and, once granted, the permission to use the connection. Dropping it leaves the
@@ -152,7 +154,7 @@ class Gate::Turn {
 
  private:
   friend class Gate;
-  Turn(Shared<Entry> entry, bool granted) noexcept;
+  explicit Turn(Shared<Entry> entry) noexcept;
   Shared<Entry> entry_;
   bool granted_ = false;
 };

@@ -10,6 +10,7 @@
 #include "client/request/warnings.h"
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
+#include "core/post_timer.h"
 #include "core/secrets.h"
 #include "net/text.h"
 
@@ -94,9 +95,8 @@ void Operation::Throttle() {
   if (wait >= kWorthTelling) {
     NotifyObserver(core_->observer, [&](Observer& o) { o.OnLimiterWaited({.what = request_.what, .waited = wait}); });
   }
-  pause_ = core_->clock->After(wait, TimerKind::kProgress, [self = Shared<Operation>(this)] {
-    self->PostSelf([](Operation& op) { op.Authorize(); });
-  });
+  pause_ = detail::PostAfter(*core_->executor, strand_, wait, TimerKind::kProgress,
+                             OnSelf([](Operation& op) { op.Authorize(); }));
 }
 
 void Operation::Authorize() {
@@ -147,9 +147,8 @@ bool Operation::AgainWithNewCredential(const HttpHead& head, const Error& why) {
 void Operation::StartTimeLimit(TimePoint from, Nanos limit) {
   deadline_ = Later(from, limit);
   if (limit < Nanos::zero()) return OnTimeLimit();
-  time_limit_ = core_->clock->At(*deadline_, TimerKind::kProgress, [self = Shared<Operation>(this)] {
-    self->PostSelf([](Operation& op) { op.OnTimeLimit(); });
-  });
+  time_limit_ = detail::PostAt(*core_->executor, strand_, *deadline_, TimerKind::kProgress,
+                               OnSelf([](Operation& op) { op.OnTimeLimit(); }));
 }
 
 void Operation::OnTimeLimit() {
@@ -278,9 +277,8 @@ bool Operation::Again(Nanos delay, const Error& why) {
   if (exchange_) exchange_->Cancel();
   exchange_ = {};
   ++attempt_;  // ignores later events of the old attempt
-  pause_ = core_->clock->After(delay, TimerKind::kProgress, [self = Shared<Operation>(this)] {
-    self->PostSelf([](Operation& op) { op.Throttle(); });
-  });
+  pause_ = detail::PostAfter(*core_->executor, strand_, delay, TimerKind::kProgress,
+                             OnSelf([](Operation& op) { op.Throttle(); }));
   return true;
 }
 

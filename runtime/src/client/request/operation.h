@@ -76,20 +76,25 @@ class Operation : public SharedObject {
   // Calls task(*this) on the strand; keeps the operation until then.
   template <typename Task>
   void PostSelf(Task task) {
-    core_->executor->Post(strand_, [self = Shared<Operation>(this), task = std::move(task)]() mutable {
-      try {
-        task(*self);
-      } catch (...) {
-        if (self->ended_) throw;  // thrown by the final callback: the executor reports it
-        self->OnFailed(self->FailureOfException());
-      }
-    });
+    core_->executor->Post(strand_, OnSelf(std::move(task)));
   }
 
   bool keeps_credit_ = false;
 
  private:
   class Sink;
+  // What PostSelf() posts.
+  template <typename Task>
+  auto OnSelf(Task task) {
+    return [self = Shared<Operation>(this), task = std::move(task)]() mutable {
+      try {
+        task(*self);
+      } catch (...) {
+        if (self->ended_) throw;  // thrown by the final callback: the executor reports it
+        self->OnFailed(self->FailureOfException());
+      }
+    };
+  }
   void Throttle();
   void Authorize();
   void OnToken(Result<std::string> token);

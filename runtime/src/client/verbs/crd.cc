@@ -11,6 +11,8 @@
 
 #include "client/request/pause.h"
 #include "core/json/json_depth.h"
+#include "core/json_depth.h"
+#include "core/post_timer.h"
 #include "kgen/core/executor.h"
 #include "net/text.h"
 
@@ -324,8 +326,9 @@ class TimeLimit {
   TimeLimit(const Connection& connection, const InstallOptions& options)
       : forward_(options.stop, Forward{&source_}),
         deadline_(Later(connection.clock().Now(), options.timeout)),
-        timer_(connection.clock().At(deadline_, TimerKind::kProgress,
-                                     [source = source_]() mutable { source.request_stop(); })) {}
+        timer_(detail::PostAt(connection.executor(), connection.executor().MakeStrand("time limit of crd::Install"),
+                              deadline_, TimerKind::kProgress,
+                              [source = source_]() mutable { source.request_stop(); })) {}
 
   std::stop_token token() const { return source_.get_token(); }
   TimePoint deadline() const noexcept { return deadline_; }

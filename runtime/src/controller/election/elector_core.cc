@@ -171,7 +171,7 @@ void ElectorCore::Run(F step) {
     step();
   } catch (...) {
     if (releasing_) return EndRelease(Fail(detail::OutOfMemory()));
-    After(next_, options_.retry_period, &ElectorCore::Try);
+    TryAfter(options_.retry_period);
   }
 }
 
@@ -179,9 +179,13 @@ void ElectorCore::Post(Step step) {
   executor_->Post(strand_, [self = Shared<ElectorCore>(this), step] { self->Run([&] { (self.get()->*step)(); }); });
 }
 
-void ElectorCore::After(Timer& timer, Nanos delay, Step step) {
-  timer =
-      clock_->After(delay, TimerKind::kHousekeeping, [self = Shared<ElectorCore>(this), step] { self->Post(step); });
+void ElectorCore::TryAfter(Nanos delay) noexcept {
+  next_.After(delay, TimerKind::kHousekeeping, [self = Shared<ElectorCore>(this)] { self->Run([&] { self->Try(); }); });
+}
+
+void ElectorCore::OnDeadlineAfter(Nanos delay) noexcept {
+  deadline_.After(delay, TimerKind::kHousekeeping,
+                  [self = Shared<ElectorCore>(this)] { self->Run([&] { self->OnDeadline(); }); });
 }
 
 void ElectorCore::CancelTimers() noexcept {
@@ -200,21 +204,21 @@ void ElectorCore::Send(Result<ApiRequest> request, Answer then) {
   if (!request) return (this->*then)(Fail(request.error()));
   request->timeout = RequestTimeout();
   request->unlimited = true;  // controllers that use up the limit must not cost the lease
-  const std::string what = request->what;
+  std::string what = request->what;
   busy_ = true;
-  connection_.CallAsync(
-      *std::move(request), [self = Shared<ElectorCore>(this), what, then](Result<ApiResponse> response) mutable {
-        Result<std::string> body = response ? Result<std::string>(std::move(response->body)) : Fail(response.error());
-        self->executor_->Post(self->strand_, [self, what = std::move(what), then, body = std::move(body)] {
-          self->busy_ = false;
-          self->Run([&] {
-            if (self->releasing_ && then != &ElectorCore::OnReadToRelease && then != &ElectorCore::OnReleased) {
-              return self->ReadToRelease();  // Release() has waited for this request
-            }
-            (self.get()->*then)(detail::DecodeBody<Lease>(body, what));
-          });
-        });
+  connection_.CallAsync(*std::move(request), [self = Shared<ElectorCore>(this), what = std::move(what),
+                                              then](Result<ApiResponse> response) mutable {
+    Result<std::string> body = response ? Result<std::string>(std::move(response->body)) : Fail(response.error());
+    self->executor_->Post(self->strand_, [self, what = std::move(what), then, body = std::move(body)] {
+      self->busy_ = false;
+      self->Run([&] {
+        if (self->releasing_ && then != &ElectorCore::OnReadToRelease && then != &ElectorCore::OnReleased) {
+          return self->ReadToRelease();  // Release() has waited for this request
+        }
+        (self.get()->*then)(detail::DecodeBody<Lease>(body, what));
       });
+    });
+  });
 }
 
 void ElectorCore::Try() {
@@ -349,14 +353,14 @@ void ElectorCore::Extend() {
   for (const Shared<Waiter>& each : waiters) each->Notify();
   const bool recovered = Recovered();
   if (gained || recovered) Report(true, nullptr);
-  After(deadline_, until_ - now, &ElectorCore::OnDeadline);
+  OnDeadlineAfter(until_ - now);
   Again();
 }
 
 void ElectorCore::OnDeadline() {
   if (phase() != Phase::kLeading) return;
   const TimePoint now = LeaseTime(*clock_);
-  if (now < until_) return After(deadline_, until_ - now, &ElectorCore::OnDeadline);
+  if (now < until_) return OnDeadlineAfter(until_ - now);
   std::string why = "no renewal succeeded within " + DurationText(options_.renew_deadline);
   if (const std::optional<Error> last = failure()) why += "; the last failure: " + last->ToString();
   Lose(Error(Code::kTimeout, why));
@@ -420,7 +424,7 @@ void ElectorCore::Again() {
   } else {
     delay += Nanos(static_cast<Nanos::rep>(static_cast<double>(delay.count()) * kJitterFactor * jitter_.Unit()));
   }
-  After(next_, delay, &ElectorCore::Try);
+  TryAfter(delay);
 }
 
 void ElectorCore::Report(bool leading, const Error* error) const noexcept {

@@ -26,6 +26,7 @@
 #include "controller/election/lease.h"
 #include "core/execution/jitter.h"
 #include "core/memory/mutex.h"
+#include "core/post_timer.h"
 #include "kgen/client/raw_resource.h"
 #include "kgen/controller/leader_election.h"
 
@@ -97,7 +98,8 @@ class ElectorCore final : public SharedObject {
   void Fill(Lease& lease) const;
   Nanos RequestTimeout() const;
   void Send(Result<ApiRequest> request, Answer then);
-  void After(Timer& timer, Nanos delay, Step step);
+  void TryAfter(Nanos delay) noexcept;
+  void OnDeadlineAfter(Nanos delay) noexcept;
   void Report(bool leading, const Error* error) const noexcept;
 
   // On any thread.
@@ -132,8 +134,8 @@ class ElectorCore final : public SharedObject {
   bool slow_ = false;             // this attempt of the leader has read the Lease
   bool releasing_ = false;
   bool may_hold_ = false;  // a write was sent
-  Timer next_{};
-  Timer deadline_{};
+  detail::PostTimer next_{executor_, strand_};
+  detail::PostTimer deadline_{executor_, strand_};
   std::optional<Code> reported_{};  // of the failures in a row
   TimePoint reported_at_{};         // of Now()
   Jitter jitter_;

@@ -36,7 +36,7 @@ EventCore::EventCore(const Connection& connection, EventRecorderOptions options)
 
 // Does what must not be done under the lock.
 void EventCore::Act(After& after) {
-  if (after.post) executor_->Post(strand_, [self = Shared<EventCore>(this)] { self->Send(); });
+  if (after.post) send_->Post([self = Shared<EventCore>(this)] { self->Send(); });
   if (after.dropped) {
     NotifyObserver(Shared<Observer>(&connection_.observer()), [&](Observer& o) {
       o.OnEventDropped({.about = after.dropped->about, .why = after.dropped->why, .count = after.dropped->count});
@@ -108,7 +108,7 @@ void EventCore::AddNew(Event event, std::string object, std::string series, Time
   Rename(*record);
   series_.Insert(std::move(series), record);
   Enqueue(record, after);
-  if (!sweep_) ArmSweep();
+  if (!sweep_.armed()) ArmSweep();
 }
 
 // A bucket of kSpamBurst tokens, one of which comes back every kSpamRefill. It is stored as the time when it is full.
@@ -147,10 +147,8 @@ void EventCore::Enqueue(const Shared<Record>& record, After& after) {
   after.post = true;
 }
 
-void EventCore::ArmSweep() {
-  sweep_ = clock_->After(kSweepEvery, TimerKind::kHousekeeping, [self = Shared<EventCore>(this)] {
-    self->executor_->Post(self->strand_, [self] { self->Sweep(); });
-  });
+void EventCore::ArmSweep() noexcept {
+  sweep_.After(kSweepEvery, TimerKind::kHousekeeping, [self = Shared<EventCore>(this)] { self->Sweep(); });
 }
 
 void EventCore::Sweep() {
@@ -159,7 +157,7 @@ void EventCore::Sweep() {
   {
     const MutexLock lock(mutex_);
     if (stopping_) return;
-    sweep_.Cancel();
+    ArmSweep();  // first, because what follows may throw
     while (series_.size() > 0 && now - series_.least_recently_used()->last > kSeriesEnds) {
       Close(Shared<Record>(series_.least_recently_used()), after);
     }
@@ -170,7 +168,7 @@ void EventCore::Sweep() {
       }
     });
     for (const Shared<Record>& record : due) Enqueue(record, after);
-    if (series_.size() > 0) ArmSweep();
+    if (series_.size() == 0) sweep_.Cancel();
   }
   Act(after);
 }
@@ -199,11 +197,9 @@ void EventCore::BeginStop(Nanos limit) {
       sender_ = Sender::kPosted;
       after.post = true;
     }
-    if (!ended_ && (!limit_ || by < stop_by_)) {
+    if (!ended_ && (!limit_.armed() || by < stop_by_)) {
       stop_by_ = by;
-      limit_ = clock_->At(by, TimerKind::kProgress, [self = Shared<EventCore>(this)] {
-        self->executor_->Post(self->strand_, [self] { self->Abandon(); });
-      });
+      limit_.Set(by, TimerKind::kProgress, [self = Shared<EventCore>(this)] { self->Abandon(); });
     }
   }
   Act(after);

@@ -19,6 +19,7 @@
 #include "core/execution/jitter.h"
 #include "core/lru_map.h"
 #include "core/memory/mutex.h"
+#include "core/post_timer.h"
 #include "kgen/controller/event_recorder.h"
 
 namespace kgen::controller {
@@ -77,7 +78,7 @@ class EventCore final : public SharedObject {
   void Rename(Record& record) KGEN_REQUIRES(mutex_);
   void Close(const Shared<Record>& record, After& after) KGEN_REQUIRES(mutex_);
   void Enqueue(const Shared<Record>& record, After& after) KGEN_REQUIRES(mutex_);
-  void ArmSweep() KGEN_REQUIRES(mutex_);
+  void ArmSweep() noexcept KGEN_REQUIRES(mutex_);
   void Sweep();
 
   void Send();
@@ -85,7 +86,7 @@ class EventCore final : public SharedObject {
   void Succeed(const Shared<Record>& record, std::int64_t count, After& after) KGEN_REQUIRES(mutex_);
   void Fail(const Shared<Record>& record, const Error& error, After& after) KGEN_REQUIRES(mutex_);
   void Again(const Shared<Record>& record) KGEN_REQUIRES(mutex_);
-  void Pause() KGEN_REQUIRES(mutex_);
+  void Pause() noexcept KGEN_REQUIRES(mutex_);
   void EndPause();
   std::int64_t Drop(Record& record, std::uint64_t EventCounts::* cause) KGEN_REQUIRES(mutex_);
 
@@ -108,9 +109,10 @@ class EventCore final : public SharedObject {
   Shared<Record> sending_ KGEN_GUARDED_BY(mutex_);  // null unless kSending
   std::uint64_t last_stamp_ KGEN_GUARDED_BY(mutex_) = 0;
   Jitter jitter_ KGEN_GUARDED_BY(mutex_);
-  Timer sweep_ KGEN_GUARDED_BY(mutex_);
-  Timer pause_ KGEN_GUARDED_BY(mutex_);
-  Timer limit_ KGEN_GUARDED_BY(mutex_);  // of the stop
+  const Shared<ReservedPost> send_ = executor_->ReservePost(strand_);
+  kgen::detail::PostTimer sweep_ KGEN_GUARDED_BY(mutex_){executor_, strand_};
+  kgen::detail::PostTimer pause_ KGEN_GUARDED_BY(mutex_){executor_, strand_};
+  kgen::detail::PostTimer limit_ KGEN_GUARDED_BY(mutex_){executor_, strand_};  // of the stop
   TimePoint stop_by_ KGEN_GUARDED_BY(mutex_) = TimePoint::max();
   bool stopping_ KGEN_GUARDED_BY(mutex_) = false;
   bool ended_ KGEN_GUARDED_BY(mutex_) = false;

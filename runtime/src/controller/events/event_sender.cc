@@ -162,11 +162,10 @@ void EventCore::Again(const Shared<Record>& record) {
   record->queued = true;
 }
 
-void EventCore::Pause() {
+void EventCore::Pause() noexcept {
   sender_ = Sender::kPausing;
-  pause_ = clock_->After(
-      jitter_.Between(kPause, kPause + kPause / 4), TimerKind::kProgress,
-      [self = Shared<EventCore>(this)] { self->executor_->Post(self->strand_, [self] { self->EndPause(); }); });
+  pause_.After(jitter_.Between(kPause, kPause + kPause / 4), TimerKind::kProgress,
+               [self = Shared<EventCore>(this)] { self->EndPause(); });
 }
 
 void EventCore::EndPause() {

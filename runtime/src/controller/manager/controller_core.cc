@@ -9,6 +9,7 @@
 #include "client/request/errors.h"
 #include "core/execution/jitter.h"
 #include "core/observers/notify_observer.h"
+#include "core/post_timer.h"
 #include "core/thrown.h"
 #include "kgen/controller/metrics.h"
 #include "net/text.h"
@@ -128,16 +129,13 @@ class ControllerCore::Call {
     const Nanos limit = core.environment_.settings.deadline;
     if (limit <= Nanos::zero()) return;
     const Shared<Executor>& executor = core.environment_.executor;
-    const Shared<Clock> clock = executor->clock();
     deadline_ = Later(started_, limit);
     // The timer only posts, because callbacks of the token are code of the user.
-    timer_ = clock->At(deadline_, TimerKind::kProgress,
-                       [executor, source = source_, strand = executor->MakeStrand("deadline of " + core.name_)] {
-                         executor->Post(strand, [source] {
-                           source->expired.store(true);
-                           source->stop.request_stop();
-                         });
-                       });
+    timer_ = kgen::detail::PostAt(*executor, executor->MakeStrand("deadline of " + core_.name_), deadline_,
+                                  TimerKind::kProgress, [source = source_] {
+                                    source->expired.store(true);
+                                    source->stop.request_stop();
+                                  });
   }
 
   ~Call() {

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "client/request/errors.h"
+#include "core/post_timer.h"
 
 namespace kgen::controller {
 namespace {
@@ -105,13 +109,23 @@ class AccessReview::Post final : public SharedObject {
   }
 
  private:
+  void SendAgain() {
+    try {
+      Send();
+    } catch (const std::bad_alloc&) {
+      answered_(Fail(client::OutOfMemory(request_.what)));
+    }
+  }
+
   void OnAnswer(Result<ApiResponse> answer) {
     const bool again =
         !answer && MayPass(answer.error()) && attempts_ < kAttempts && connection_.clock().Now() + pause_ < deadline_;
     if (!again) return answered_(std::move(answer));
     const Nanos pause = std::exchange(pause_, pause_ * 3 / 2);
     const MutexLock lock(mutex_);  // the timer may already run when it is assigned
-    timer_ = connection_.clock().After(pause, TimerKind::kProgress, [self = Shared<Post>(this)] { self->Send(); });
+    Executor& executor = connection_.executor();
+    timer_ = detail::PostAfter(executor, executor.MakeStrand(request_.what), pause, TimerKind::kProgress,
+                               [self = Shared<Post>(this)] { self->SendAgain(); });
   }
 
   const Connection connection_;

@@ -2,6 +2,7 @@
 #include "controller/serve/certificate_watcher.h"
 
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "core/read_file.h"
@@ -70,26 +71,33 @@ void CertificateWatcher::Start(Report report) {
   Arm();
 }
 
-void CertificateWatcher::Arm() {
+void CertificateWatcher::Arm() noexcept {
   const MutexLock lock(mutex_);
   if (stopped_) return;
-  timer_ = executor_->clock()->After(kPoll, TimerKind::kHousekeeping, [self = Shared<CertificateWatcher>(this)] {
-    self->executor_->BlockingShort("read the endpoint's certificate", [self] { self->Poll(); });
-  });
+  timer_.After(kPoll, TimerKind::kHousekeeping, [self = Shared<CertificateWatcher>(this)] { self->OnTimer(); });
+}
+
+void CertificateWatcher::OnTimer() {
+  try {
+    executor_->BlockingShort("read the endpoint's certificate",
+                             [self = Shared<CertificateWatcher>(this)] { self->Poll(); });
+  } catch (const std::bad_alloc&) {
+    Arm();  // tries again later
+  }
 }
 
 void CertificateWatcher::Poll() {
-  if (auto read = Read(); !read) report_(read.error());
+  try {
+    if (auto read = Read(); !read) report_(read.error());
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next timer tries again
+  }
   Arm();
 }
 
 void CertificateWatcher::Stop() {
-  Timer timer;
-  {
-    const MutexLock lock(mutex_);
-    stopped_ = true;
-    timer = std::move(timer_);
-  }
+  const MutexLock lock(mutex_);
+  stopped_ = true;
+  timer_.Cancel();
 }
 
 }  // namespace kgen::controller

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/memory/mutex.h"
+#include "core/post_timer.h"
 #include "kgen/controller/endpoint.h"
 #include "kgen/controller/metrics.h"
 #include "kgen/core/clock.h"
@@ -35,13 +36,16 @@ class CertificateWatcher final : public SharedObject {
   void Stop();
 
   CertificateWatcher(TlsFiles files, Shared<Executor> executor)
-      : files_(std::move(files)), executor_(std::move(executor)) {}
+      : files_(std::move(files)),
+        executor_(std::move(executor)),
+        timer_(executor_, executor_->MakeStrand("the endpoint's certificate")) {}
 
  private:
   Result<void> Count(Metrics metrics);
   Result<void> Read();
   Result<void> Load();
-  void Arm();
+  void Arm() noexcept;
+  void OnTimer();
   void Poll();
 
   const TlsFiles files_;
@@ -51,7 +55,7 @@ class CertificateWatcher final : public SharedObject {
   Mutex mutex_;
   Shared<net::TlsContext> current_ KGEN_GUARDED_BY(mutex_);
   std::string certificate_ KGEN_GUARDED_BY(mutex_);  // the text of it
-  Timer timer_ KGEN_GUARDED_BY(mutex_);
+  kgen::detail::PostTimer timer_ KGEN_GUARDED_BY(mutex_);
   bool stopped_ KGEN_GUARDED_BY(mutex_) = false;
 };
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
+
+#include "client/request/errors.h"
 
 namespace kgen::controller {
 namespace {
@@ -39,7 +42,7 @@ HealthCheck::Answer HealthCheck::Ask() {
       }
     }
     stale = !begun_ || now >= *begun_ + kFresh;
-    if (!stale && !next_) Arm(now);
+    if (!stale && !next_.armed()) Arm(now);
   }
   if (stale) Run();
   return answer;
@@ -53,7 +56,11 @@ void HealthCheck::Run() {
     begun_ = executor_->clock()->Now();
     next_.Cancel();
   }
-  call_->Call([self = Shared<HealthCheck>(this)](const Result<SharedCall::Text>& result) { self->OnEnd(result); });
+  try {
+    call_->Call([self = Shared<HealthCheck>(this)](const Result<SharedCall::Text>& result) { self->OnEnd(result); });
+  } catch (const std::bad_alloc&) {
+    OnEnd(Fail(client::OutOfMemory()));
+  }
 }
 
 void HealthCheck::OnEnd(const Result<SharedCall::Text>& result) {
@@ -71,20 +78,17 @@ void HealthCheck::OnEnd(const Result<SharedCall::Text>& result) {
   Arm(now);
 }
 
-void HealthCheck::Arm(TimePoint now) {
+void HealthCheck::Arm(TimePoint now) noexcept {
   if (running_ || stopped_ || !asked_ || now >= *asked_ + kInterest) return;
   const Nanos pause = std::max(*begun_ + kInterval - now, kFresh);
-  next_ = executor_->clock()->After(pause, TimerKind::kHousekeeping, [self = Shared<HealthCheck>(this)] {
-    self->executor_->Post(self->strand_, [self] { self->Run(); });
-  });
+  next_.After(pause, TimerKind::kHousekeeping, [self = Shared<HealthCheck>(this)] { self->Run(); });
 }
 
 void HealthCheck::Stop() {
-  Timer next;
   {
     const MutexLock lock(mutex_);
     stopped_ = true;
-    next = std::move(next_);
+    next_.Cancel();
   }
   call_->Stop();
 }

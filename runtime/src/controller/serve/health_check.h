@@ -60,7 +60,7 @@ class HealthCheck final : public SharedObject {
 
   void Run();
   // Begins the next run after a while, if somebody has asked lately.
-  void Arm(TimePoint now) KGEN_REQUIRES(mutex_);
+  void Arm(TimePoint now) noexcept KGEN_REQUIRES(mutex_);
   void OnEnd(const Result<SharedCall::Text>& result);
 
   const Shared<Executor> executor_;
@@ -71,7 +71,7 @@ class HealthCheck final : public SharedObject {
   std::optional<Failures> failures_ KGEN_GUARDED_BY(mutex_);
   std::optional<TimePoint> begun_ KGEN_GUARDED_BY(mutex_);  // the last run
   std::optional<TimePoint> asked_ KGEN_GUARDED_BY(mutex_);
-  Timer next_ KGEN_GUARDED_BY(mutex_);
+  kgen::detail::PostTimer next_ KGEN_GUARDED_BY(mutex_){executor_, strand_};
   bool running_ KGEN_GUARDED_BY(mutex_) = false;
   bool stopped_ KGEN_GUARDED_BY(mutex_) = false;
 };

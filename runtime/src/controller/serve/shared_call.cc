@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <exception>
-#include <optional>
+#include <new>
 #include <utility>
+
+#include "client/request/errors.h"
 
 namespace kgen::controller {
 namespace {
@@ -25,31 +27,26 @@ void SharedCall::Call(Done done) {
   Shared<Run> begun;
   {
     const MutexLock lock(mutex_);
-    if (stopped_) {
-      refusal = Error(Code::kStopped, name_ + ": the endpoint is stopping");
-    } else if (run_ && run_->late) {
-      refusal = TooLate();
-    } else {
-      if (!run_) run_ = begun = MakeShared<Run>();
-      run_->waiting.push_back(std::move(done));
-    }
+    refusal = WhyRefused();
+    if (!refusal) begun = Join(done);
   }
-  if (refusal) return done(Fail(*std::move(refusal)));
-  if (begun) Begin(begun);
+  if (begun) return Begin(begun);
+  if (refusal) done(Fail(*std::move(refusal)));
 }
 
 void SharedCall::Begin(const Shared<Run>& run) {
   const Shared<SharedCall> self(this);
-  Timer limit = executor_->clock()->After(kLimit, TimerKind::kProgress, [self, run] {
-    self->executor_->Post(self->strand_, [self, run] { self->OnLimit(run); });
-  });
   {
     const MutexLock lock(mutex_);
-    run->limit = std::move(limit);
+    run->limit.After(kLimit, TimerKind::kProgress, [self, run] { self->OnLimit(run); });
   }
-  executor_->Blocking(name_, [self, stop = run->stop.get_token(), token = Activity::Token(activity_)] {
-    self->Finish(self->Invoke(stop));
-  });
+  try {
+    executor_->Blocking(name_, [self, stop = run->stop.get_token(), token = Activity::Token(activity_)] {
+      self->Finish(self->Invoke(stop));
+    });
+  } catch (const std::bad_alloc&) {
+    Finish(Fail(client::OutOfMemory(name_)));
+  }
 }
 
 Result<SharedCall::Text> SharedCall::Invoke(std::stop_token stop) const {
@@ -64,14 +61,13 @@ Result<SharedCall::Text> SharedCall::Invoke(std::stop_token stop) const {
 
 void SharedCall::Finish(const Result<Text>& result) {
   std::vector<Done> waiting;
-  Timer limit;
+  Shared<Run> run;
   {
     const MutexLock lock(mutex_);
-    waiting = std::move(run_->waiting);
-    limit = std::move(run_->limit);
-    run_ = {};
+    run = std::move(run_);
+    waiting = std::move(run->waiting);
+    run->limit.Cancel();
   }
-  limit.Cancel();
   for (Done& done : waiting) done(result);
 }
 
@@ -85,6 +81,22 @@ void SharedCall::OnLimit(const Shared<Run>& run) {
   }
   run->stop.request_stop();
   for (Done& done : waiting) done(Fail(TooLate()));
+}
+
+Shared<SharedCall::Run> SharedCall::Join(Done& done) {
+  if (run_) {
+    run_->waiting.push_back(std::move(done));
+    return {};
+  }
+  auto run = MakeShared<Run>(executor_, strand_);
+  run->waiting.push_back(std::move(done));
+  return run_ = std::move(run);
+}
+
+std::optional<Error> SharedCall::WhyRefused() const {
+  if (stopped_) return Error(Code::kStopped, name_ + ": the endpoint is stopping");
+  if (run_ && run_->late) return TooLate();
+  return std::nullopt;
 }
 
 Error SharedCall::TooLate() const { return Error(Code::kTimeout, "it has not returned within 10 s"); }

@@ -7,12 +7,14 @@
 #define KGEN_SRC_CONTROLLER_SERVE_SHARED_CALL_H_
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "controller/serve/activity.h"
 #include "core/memory/mutex.h"
+#include "core/post_timer.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/result.h"
@@ -42,9 +44,10 @@ class SharedCall final : public SharedObject {
 
  private:
   struct Run : SharedObject {
+    Run(const Shared<Executor>& executor, const Shared<Strand>& strand) : limit(executor, strand) {}
     std::stop_source stop{};
     std::vector<Done> waiting{};
-    Timer limit{};
+    kgen::detail::PostTimer limit;
     bool late = false;
   };
 
@@ -52,6 +55,9 @@ class SharedCall final : public SharedObject {
   Result<Text> Invoke(std::stop_token stop) const;
   void Finish(const Result<Text>& result);
   void OnLimit(const Shared<Run>& run);
+  // Takes `done`. Returns the run if it is a new one.
+  Shared<Run> Join(Done& done) KGEN_REQUIRES(mutex_);
+  std::optional<Error> WhyRefused() const KGEN_REQUIRES(mutex_);
   Error TooLate() const;
 
   const std::string name_;
