@@ -58,7 +58,10 @@ class PoorClock final : public Clock {
 class PoorClockExecutor final : public Executor {
  public:
   Shared<Strand> MakeStrand(std::string_view name) override { return inner_->MakeStrand(name); }
-  void Post(const Shared<Strand>& strand, Task task) override { inner_->Post(strand, std::move(task)); }
+  void Post(const Shared<Strand>& strand, Task task) override {
+    if (timer_runs) throw std::bad_alloc();  // as a pool does; the inner executor may have room
+    inner_->Post(strand, std::move(task));
+  }
   Shared<ReservedPost> ReservePost(const Shared<Strand>& strand) override {
     return MakeShared<Reserved>(inner_, strand);
   }
