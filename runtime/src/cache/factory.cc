@@ -78,15 +78,13 @@ class FactoryState : public SharedObject {
   }
 
   void Shutdown() {
-    std::vector<Core> all;
     {
       const MutexLock lock(mutex_);
       shut_down_ = true;
-      for (const Entry& entry : entries_) all.push_back(entry.core);
     }
-    for (const Core& core : all) core->Stop();
+    for (std::size_t i = 0; const Core core = At(i); ++i) core->Stop();
     // On a thread that must not block, Join() fails and this does not wait: the informers end by themselves.
-    for (const Core& core : all) {
+    for (std::size_t i = 0; const Core core = At(i); ++i) {
       if (!core->Join({})) return;
     }
   }
@@ -123,6 +121,12 @@ class FactoryState : public SharedObject {
     bool starting = false;      // Start() has been called for it
     bool started = false;       // and has returned
   };
+
+  // Null after the last one. The destructor of the factory has no memory for a copy of the list.
+  Core At(std::size_t i) const {
+    const MutexLock lock(mutex_);
+    return i < entries_.size() ? entries_[i].core : Core();
+  }
 
   // Whether the informer matches what the caller knows of the kind. If the informer does not know the kind yet and has
   // not been started, it adopts that of the caller.

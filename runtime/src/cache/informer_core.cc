@@ -2,11 +2,13 @@
 #include "kgen/cache/informer_core.h"
 
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <utility>
 
 #include "cache/informer_impl.h"
 #include "cache/store/version_number.h"
+#include "client/request/errors.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
@@ -88,6 +90,7 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
       stop_post_(executor_->ReservePost(strand_)),
       freer_(MakeShared<Freer>(executor_->ReservePost(strand_), options_.objects_per_task)),
       store_(MakeShared<Store>()),
+      joiner_(executor_->MakeWaiter("stop of informer " + name_)),
       relay_(MakeShared<StopRelay>()),
       drain_timer_(executor_, strand_) {
   status_.name = name_;
@@ -116,22 +119,39 @@ void InformerCore::Impl::Stop() noexcept {
   stop_post_->Post(StopTask(Shared<Impl>(this)));
 }
 
-Result<void> InformerCore::Impl::Join(std::stop_token stop) {
+Result<void> InformerCore::Impl::Join(const std::stop_token& stop) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  if (!joins_.exchange(true)) {
+    Result<void> joined;
+    try {
+      joined = JoinWith(*joiner_, stop);
+    } catch (const std::bad_alloc&) {
+      joined = Fail(client::OutOfMemory());
+    }
+    joins_ = false;
+    return joined;
+  }
   const Shared<Waiter> waiter = executor_->MakeWaiter("stop of informer " + name_);
   const Shared<Watch> watch = OnStatusChange([waiter] { waiter->Notify(); });
+  return JoinWith(*waiter, stop);
+}
+
+Result<void> InformerCore::Impl::JoinWith(Waiter& waiter, const std::stop_token& stop) {
   while (!IsStopped()) {
-    if (Result<void> waited = waiter->Wait(stop); !waited && !IsStopped()) return waited;
+    if (Result<void> waited = waiter.Wait(stop); !waited && !IsStopped()) return waited;
   }
   std::vector<Shared<Listener>> listeners;
   {
     const MutexLock lock(mutex_);
+    listeners.swap(spare_);
     listeners = listeners_;
   }
-  for (const Shared<Listener>& listener : listeners) {
-    if (Result<void> joined = listener->Join(stop); !joined) return joined;
-  }
-  return {};
+  Result<void> joined;
+  for (std::size_t i = 0; joined && i < listeners.size(); ++i) joined = listeners[i]->Join(stop);
+  listeners.clear();  // before the lock is taken
+  const MutexLock lock(mutex_);
+  if (spare_.capacity() < listeners.capacity()) listeners.swap(spare_);
+  return joined;
 }
 
 Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOptions options) {
@@ -149,6 +169,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
       gone.push_back(old);
       return true;
     });
+    if (spare_.capacity() <= listeners_.size()) spare_.reserve(2 * listeners_.size() + 4);
     listeners_.push_back(listener);
   }
   // Changes are applied on the strand, so none can come between the replay and the registration.
@@ -246,7 +267,7 @@ InformerCore::~InformerCore() { impl_->Stop(); }
 
 void InformerCore::Start(std::stop_token stop) { impl_->Start(std::move(stop)); }
 void InformerCore::Stop() { impl_->Stop(); }
-Result<void> InformerCore::Join(std::stop_token stop) { return impl_->Join(std::move(stop)); }
+Result<void> InformerCore::Join(std::stop_token stop) { return impl_->Join(stop); }
 
 Result<void> InformerCore::WaitUntil(std::string_view version, std::stop_token stop, Nanos limit) {
   return impl_->WaitUntil(version, std::move(stop), limit);

@@ -39,7 +39,8 @@ class InformerCore::Impl final : public SharedObject {
   // Any thread.
   void Start(std::stop_token stop);
   void Stop() noexcept;  // destructors and stop callbacks call it
-  Result<void> Join(std::stop_token stop);
+  // Destructors lead here, so the first of concurrent calls allocates nothing.
+  Result<void> Join(const std::stop_token& stop);
   Shared<Listener> AddListener(AnyHandler handler, HandlerOptions options);
   Result<void> SetTransform(TransformFunction transform);
   Result<void> WaitUntil(std::string_view version, std::stop_token stop, Nanos limit);
@@ -67,6 +68,8 @@ class InformerCore::Impl final : public SharedObject {
     Shared<Listener> listener;
     TimePoint registered;
   };
+
+  Result<void> JoinWith(Waiter& waiter, const std::stop_token& stop);
 
   // On the strand.
   void StartOnStrand();
@@ -104,6 +107,8 @@ class InformerCore::Impl final : public SharedObject {
   std::atomic<bool> synced_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> stopped_{false};
+  const Shared<Waiter> joiner_;     // notified when stopped_ is set
+  std::atomic<bool> joins_{false};  // a call of Join() uses joiner_
   Shared<StopRelay> relay_;
   std::optional<std::stop_callback<FireRelay>> on_stop_;  // created once, by the thread that sets started_
 
@@ -131,6 +136,7 @@ class InformerCore::Impl final : public SharedObject {
   TransformFunction transform_ KGEN_GUARDED_BY(mutex_) = options_.transform;
   InformerStatus status_ KGEN_GUARDED_BY(mutex_);
   std::vector<Shared<Listener>> listeners_ KGEN_GUARDED_BY(mutex_);  // for Join
+  std::vector<Shared<Listener>> spare_ KGEN_GUARDED_BY(mutex_);      // empty, with room for a copy of listeners_
   std::vector<StatusWatch*> watches_ KGEN_GUARDED_BY(mutex_);        // each removes itself
   // Of WaitFor(), which removes them. Notified with every transaction, since few wait, and not for long.
   std::vector<Shared<Waiter>> store_waiters_ KGEN_GUARDED_BY(mutex_);

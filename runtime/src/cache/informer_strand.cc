@@ -94,6 +94,7 @@ void InformerCore::Impl::TryToStop() {
   pending_.clear();
   stopped_.store(true, std::memory_order_release);
   Publish();
+  joiner_->Notify();
   stop_done_ = true;
   Work();  // starts to free what is left
 }

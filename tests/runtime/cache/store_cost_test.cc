@@ -1,23 +1,29 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The cost of a transaction of the store, in allocated blocks: it shows on any machine whether work is proportional to
-// the changes or to the whole store. And transactions that run out of memory.
+// the changes or to the whole store. And transactions and destructors that run out of memory.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cache/delivery/listener.h"
 #include "cache/store/store.h"
+#include "client/request/connection_core.h"
+#include "kgen/cache/dynamic_informer.h"
+#include "kgen/cache/factory.h"
 #include "kgen/core/memory.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/unstructured.h"
+#include "tests/support/fake_transport.h"
 #include "tests/support/replace_all.h"
 
 // ThreadSanitizer has an operator new of its own, in place of ours. Without ours only blocks of the process heap are
@@ -30,12 +36,14 @@
 
 namespace {
 std::atomic<std::int64_t> taken = 0;
+[[maybe_unused]] thread_local bool none_is_left = false;
 [[maybe_unused]] std::atomic<std::int64_t> until_none_is_left = -1;  // so many more are given; less than 0: any number
 }  // namespace
 
 #ifndef KGEN_TEST_WITHOUT_OWN_NEW
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   taken.fetch_add(1, std::memory_order_relaxed);
+  if (none_is_left) throw std::bad_alloc();
   if (until_none_is_left.load(std::memory_order_relaxed) >= 0 && until_none_is_left.fetch_sub(1) == 0) {
     throw std::bad_alloc();
   }
@@ -139,6 +147,75 @@ TEST(StoreCostTest, DoesNotChangeTheStoreWhenATransactionRunsOutOfMemory) {
   }
   EXPECT_GT(failed, 5);
   EXPECT_EQ(LiveBlocks(), before);
+}
+
+// A pool that knows when a thread begins to wait.
+class WatchedPool final : public Executor {
+ public:
+  Shared<Strand> MakeStrand(std::string_view name) override { return inner_->MakeStrand(name); }
+  void Post(const Shared<Strand>& strand, Task task) override { inner_->Post(strand, std::move(task)); }
+  Shared<ReservedPost> ReservePost(const Shared<Strand>& strand) override { return inner_->ReservePost(strand); }
+  void Blocking(std::string name, Task work) override { inner_->Blocking(std::move(name), std::move(work)); }
+  void BlockingOn(const Shared<Strand>& strand, Task work) override { inner_->BlockingOn(strand, std::move(work)); }
+  Shared<Waiter> MakeWaiter(std::string_view what) override {
+    return MakeShared<Watched>(inner_->MakeWaiter(what), Shared<WatchedPool>(this));
+  }
+  Shared<Clock> clock() noexcept override { return inner_->clock(); }
+  bool InPostedTask() const noexcept override { return inner_->InPostedTask(); }
+
+  void AwaitAWait() const { waits_.wait(false); }
+
+ private:
+  class Watched final : public Waiter {
+   public:
+    Watched(Shared<Waiter> inner, Shared<WatchedPool> pool) : inner_(std::move(inner)), pool_(std::move(pool)) {}
+    void Notify() noexcept override { inner_->Notify(); }
+    Result<void> Wait(std::stop_token stop, TimePoint deadline) override {
+      pool_->waits_ = true;
+      pool_->waits_.notify_all();
+      return inner_->Wait(std::move(stop), deadline);
+    }
+
+   private:
+    const Shared<Waiter> inner_;
+    const Shared<WatchedPool> pool_;
+  };
+  const Shared<Executor> inner_ = MakeThreadPool({.threads = 2, .max_threads = 4});
+  std::atomic<bool> waits_ = false;
+};
+
+TEST(WithoutMemoryTest, ARegistrationIsDestroyedWhileItsHandlerRuns) {
+  const auto pool = MakeShared<WatchedPool>();
+  std::atomic<bool> called = false, returned = false;
+  const auto listener = MakeShared<Listener>(
+      [&](const AnyEvent&) {
+        called = true;
+        called.notify_all();
+        pool->AwaitAWait();
+        returned = true;
+      },
+      HandlerOptions(), "pods", pool, NullObserver());
+  std::vector<AnyEvent> events;
+  events.push_back({.type = AnyEvent::Type::kAdded, .reason = Reason::kWatch, .key = {"default", "a"}, .now = Make(1)});
+  listener->Deliver(std::move(events));
+  called.wait(false);
+  none_is_left = true;
+  listener->Remove();  // as the destructor of a Registration does
+  none_is_left = false;
+  EXPECT_TRUE(returned);
+}
+
+TEST(WithoutMemoryTest, AFactoryIsDestroyed) {
+  const auto pool = MakeThreadPool({.threads = 2, .max_threads = 4});
+  const auto transport = MakeShared<testing::FakeTransport>();
+  const Connection connection =
+      client::ConnectionCore::Handle({transport, pool, NullObserver()}, {.host = "https://test"});
+  std::optional<SharedInformerFactory> factory(std::in_place, connection);
+  (void)factory->ForResource({"", "v1", "pods"});
+  factory->Start({});
+  none_is_left = true;
+  factory.reset();
+  none_is_left = false;
 }
 #endif
 

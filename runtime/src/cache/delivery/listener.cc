@@ -4,10 +4,13 @@
 #include <chrono>
 #include <exception>
 #include <limits>
+#include <new>
 #include <optional>
 #include <utility>
 
+#include "cache/deliberate_bugs.h"
 #include "cache/store/deliberate_bugs.h"
+#include "client/request/errors.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 
@@ -106,23 +109,46 @@ Result<void> Listener::Join(std::stop_token stop) {
   Listener* const caller = running_here;
   if (caller == this) return {};
   Shared<Waiter> waiter;
-  {
-    const MutexLock graph(graph_mutex_);
-    for (Listener* other = this; other != nullptr; other = other->waits_for_) {
-      if (other == caller) return {};
+  Result<void> waited;
+  try {
+    {
+      const MutexLock graph(graph_mutex_);
+      for (Listener* other = this; other != nullptr; other = other->waits_for_) {
+        if (other == caller) return {};
+      }
+      const MutexLock lock(mutex_);
+      waiter = BeginJoin();
+      if (!waiter) return {};
+      if (caller != nullptr) caller->waits_for_ = this;
     }
-    const MutexLock lock(mutex_);
-    if (!running_) return {};
-    waiter = executor_->MakeWaiter("the running call of the handler of " + name_);
-    waiters_.push_back(waiter);
-    if (caller != nullptr) caller->waits_for_ = this;
+    do {
+      waited = waiter->Wait(stop);  // an earlier call may have left a notification
+    } while (waited && running());
+  } catch (const std::bad_alloc&) {
+    waited = Fail(client::OutOfMemory());
   }
-  Result<void> waited = waiter->Wait(std::move(stop));
-  if (caller != nullptr) {
+  if (waiter && caller != nullptr) {
     const MutexLock graph(graph_mutex_);
     caller->waits_for_ = nullptr;
   }
+  if (waiter) EndJoin(*waiter);
   return waited;
+}
+
+Shared<Waiter> Listener::BeginJoin() {
+  if (!running_) return {};
+  if (!std::exchange(joins_, true)) return joiner_;
+  return waiters_.emplace_back(executor_->MakeWaiter("the running call of the handler of " + name_));
+}
+
+void Listener::EndJoin(const Waiter& waiter) noexcept {
+  const MutexLock lock(mutex_);
+  if (&waiter == joiner_.get()) joins_ = false;
+}
+
+bool Listener::running() const noexcept {
+  const MutexLock lock(mutex_);
+  return running_;
 }
 
 void Listener::Reject() {
@@ -232,7 +258,7 @@ void Listener::Call(const AnyEvent& event) {
 // are destroyed here, after their last call and before any waiter is notified.
 bool Listener::FinishCall(bool initial) {
   std::vector<Shared<Waiter>> waiters;
-  bool open = true;
+  bool open = true, joins = false;
   for (AnyHandler dropped;; dropped = nullptr) {
     const MutexLock lock(mutex_);
     if (removed_ && handler_) {
@@ -242,6 +268,7 @@ bool Listener::FinishCall(bool initial) {
     running_ = false;
     if (initial) --initial_pending_;
     waiters.swap(waiters_);
+    joins = joins_;
     if (closed_) {
       open = false;
       scheduled_ = false;
@@ -249,6 +276,7 @@ bool Listener::FinishCall(bool initial) {
     break;
   }
   for (const Shared<Waiter>& waiter : waiters) waiter->Notify();
+  if (joins) joiner_->Notify();
   SettleSync();
   return open;
 }

@@ -52,7 +52,8 @@ class Listener final : public SharedObject {
   void Remove();
   void StopDelivery();  // the informer stopped: discards waiting events and lets the running call finish; does not wait
   // Blocks until no call is running. As with Remove(), it does not wait on the thread of the running call itself, nor
-  // when two handlers would wait for each other. Errors: kCancelled (`stop`).
+  // when two handlers would wait for each other. Destructors lead here, so the first of concurrent calls allocates
+  // nothing. Errors: kCancelled (`stop`), kInternal (no memory).
   Result<void> Join(std::stop_token stop);
   void Reject();                // the informer had already stopped, so nothing is registered
   Result<void> status() const;  // kStopped after Reject()
@@ -67,8 +68,9 @@ class Listener final : public SharedObject {
   const HandlerOptions& options() const noexcept { return options_; }
   bool started() const noexcept { return !started_ || started_->set.load(); }  // its informer has been
   bool removed() const noexcept;
-  bool closed() const noexcept;  // removed, or its informer has stopped: no call will start any more
-  bool gone() const noexcept;    // removed, and its last call has ended
+  bool closed() const noexcept;   // removed, or its informer has stopped: no call will start any more
+  bool gone() const noexcept;     // removed, and its last call has ended
+  bool running() const noexcept;  // a call is
 
  private:
   class OnSynced;
@@ -77,6 +79,9 @@ class Listener final : public SharedObject {
   void Drain();
   void Call(const AnyEvent& event);
   bool FinishCall(bool initial);
+  // Returns a waiter for the end of the running call, or null if there is none.
+  Shared<Waiter> BeginJoin() KGEN_REQUIRES(mutex_);
+  void EndJoin(const Waiter& waiter) noexcept;
   void SettleSync();
   void FireSyncedCallbacks() noexcept;
   std::optional<Observer::BacklogHigh> NewlyHighBacklog(bool merges) KGEN_REQUIRES(mutex_);
@@ -96,8 +101,10 @@ class Listener final : public SharedObject {
   AnyHandler handler_;
   // Null once it was discarded, which happens only when closed_.
   std::unique_ptr<EventQueue> queue_ KGEN_GUARDED_BY(mutex_) = std::make_unique<EventQueue>(options_.backlog_bytes);
-  std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);
-  std::vector<OnSynced*> on_synced_ KGEN_GUARDED_BY(mutex_);  // each removes itself
+  const Shared<Waiter> joiner_ = executor_->MakeWaiter("the running call of the handler of " + name_);
+  bool joins_ KGEN_GUARDED_BY(mutex_) = false;                   // a call of Join() uses joiner_
+  std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);  // of other calls
+  std::vector<OnSynced*> on_synced_ KGEN_GUARDED_BY(mutex_);     // each removes itself
   int initial_pending_ KGEN_GUARDED_BY(mutex_) = 0;
   bool scheduled_ KGEN_GUARDED_BY(mutex_) = false;
   bool running_ KGEN_GUARDED_BY(mutex_) = false;

@@ -29,9 +29,15 @@ Shared<Sleeper> MakeSleeper();
 // Connects a thread executor with its waiters.
 class WaitScope : public SharedObject {
  public:
-  // Called at the beginning and the end of a wait. The executor wakes `sleeper` if it is closed in between.
-  virtual void Enter(Sleeper* sleeper) = 0;
-  virtual void Leave(Sleeper* sleeper) noexcept = 0;
+  // A wait, on the stack of its thread: destructors wait, too, and must not allocate.
+  struct Wait {
+    Sleeper* sleeper;
+    Wait* next = nullptr;
+    Wait** link = nullptr;  // what refers to this one
+  };
+  // Called at the beginning and the end of a wait. The executor wakes the sleeper if it is closed in between.
+  virtual void Enter(Wait& wait) noexcept = 0;
+  virtual void Leave(Wait& wait) noexcept = 0;
   virtual bool closed() const noexcept = 0;
 };
 

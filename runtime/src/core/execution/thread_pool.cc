@@ -226,15 +226,17 @@ class PoolState final : public detail::WaitScope {
   }
 
   // WaitScope.
-  void Enter(Sleeper* sleeper) override {
+  void Enter(Wait& wait) noexcept override {
     const MutexLock lock(mutex_);
-    waiting_.push_back(sleeper);
+    wait.next = waits_;
+    wait.link = &waits_;
+    if (waits_ != nullptr) waits_->link = &wait.next;
+    waits_ = &wait;
   }
-  void Leave(Sleeper* sleeper) noexcept override {
+  void Leave(Wait& wait) noexcept override {
     const MutexLock lock(mutex_);
-    const auto found = std::find(waiting_.begin(), waiting_.end(), sleeper);
-    *found = waiting_.back();
-    waiting_.pop_back();
+    *wait.link = wait.next;
+    if (wait.next != nullptr) wait.next->link = wait.link;
   }
   bool closed() const noexcept override {
     const MutexLock lock(mutex_);
@@ -249,7 +251,7 @@ class PoolState final : public detail::WaitScope {
   bool WaitForWork(Lane& lane, Worker* worker) KGEN_REQUIRES(mutex_);
   void Retire(Lane& lane, Worker* worker) KGEN_REQUIRES(mutex_);
   void Run(Lane& lane, Job* job);
-  void RunStrand(Lane& lane, Shared<PoolStrand> strand);
+  void RunStrand(Lane& lane, PoolStrand& strand);
   void RunTask(Task& task, std::string_view name) noexcept;
 
   const Nanos idle_;
@@ -257,7 +259,7 @@ class PoolState final : public detail::WaitScope {
   Lane posted_ KGEN_GUARDED_BY(mutex_);  // the `kind` and `limit` of a lane are constant
   Lane blocking_ KGEN_GUARDED_BY(mutex_);
   Lane short_ KGEN_GUARDED_BY(mutex_);
-  std::vector<Sleeper*> waiting_ KGEN_GUARDED_BY(mutex_);  // in Waiter::Wait
+  Wait* waits_ KGEN_GUARDED_BY(mutex_) = nullptr;  // those in Waiter::Wait
   // If Close() runs on a thread of the pool, the threads keep running and keep using their workers.
   std::vector<std::unique_ptr<Worker>> left_behind_[3] KGEN_GUARDED_BY(mutex_);
   std::vector<Shared<Observer>> observers_ KGEN_GUARDED_BY(mutex_);
@@ -389,25 +391,26 @@ void PoolState::Retire(Lane& lane, Worker* worker) {
 }
 
 void PoolState::Run(Lane& lane, Job* job) {
-  if (job->strand) return RunStrand(lane, std::move(job->strand));
+  // The strand owns the job, and may be destroyed with this reference.
+  if (const Shared<PoolStrand> strand = std::move(job->strand)) return RunStrand(lane, *strand);
   RunTask(job->task, job->name);
   delete job;
 }
 
-void PoolState::RunStrand(Lane& lane, Shared<PoolStrand> strand) {
+void PoolState::RunStrand(Lane& lane, PoolStrand& strand) {
   const bool blocking = lane.kind == Kind::kBlocking;
   for (int run = 0;; ++run) {
     if (ForkedChild()) return;
-    if (closed()) return strand->Drop();
+    if (closed()) return strand.Drop();
     Task task;
-    const auto next = run < kTasksInARow ? strand->Take(blocking, task) : PoolStrand::Next::kOtherLane;
+    const auto next = run < kTasksInARow ? strand.Take(blocking, task) : PoolStrand::Next::kOtherLane;
     if (next == PoolStrand::Next::kNone) return;
     if (next == PoolStrand::Next::kTaken) {
-      RunTask(task, strand->name());
+      RunTask(task, strand.name());
       continue;
     }
     const bool next_blocks = run < kTasksInARow ? !blocking : blocking;
-    return Add(Shared<PoolState>(this), next_blocks ? Kind::kBlocking : Kind::kPosted, strand->turn());
+    return Add(Shared<PoolState>(this), next_blocks ? Kind::kBlocking : Kind::kPosted, strand.turn());
   }
 }
 
@@ -449,7 +452,7 @@ void PoolState::Close() noexcept {
       for (auto& worker : lanes[i]->workers) worker->sleeper->Wake();
       workers[i].swap(lanes[i]->workers);
     }
-    for (Sleeper* sleeper : waiting_) sleeper->Wake();
+    for (Wait* wait = waits_; wait != nullptr; wait = wait->next) wait->sleeper->Wake();
   }
   for (Fifo<Job>& jobs : dropped) {
     while (Job* const job = jobs.Pop()) Discard(job);

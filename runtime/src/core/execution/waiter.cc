@@ -70,13 +70,23 @@ class ThreadWaiter final : public Waiter {
     // The callback has its own reference, because on the thread that requests the stop it may outlive this wait for a
     // moment.
     const std::stop_callback wake(stop, [sleeper = sleeper_] { sleeper->Wake(); });
-    scope_->Enter(sleeper_.get());
-    Result<void> result = WaitInScope(stop, deadline);
-    scope_->Leave(sleeper_.get());
-    return result;
+    const InScope in_scope(*scope_, *sleeper_);
+    return WaitInScope(stop, deadline);
   }
 
  private:
+  class InScope {
+   public:
+    InScope(WaitScope& scope, Sleeper& sleeper) noexcept : scope_(scope), wait_{&sleeper} { scope_.Enter(wait_); }
+    InScope(const InScope&) = delete;
+    InScope& operator=(const InScope&) = delete;
+    ~InScope() { scope_.Leave(wait_); }
+
+   private:
+    WaitScope& scope_;
+    WaitScope::Wait wait_;
+  };
+
   // A wake only means "check again": it may be left over from an earlier stop or notification.
   Result<void> WaitInScope(const std::stop_token& stop, TimePoint deadline) {
     while (!notified_.exchange(false)) {
