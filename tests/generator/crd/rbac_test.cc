@@ -93,6 +93,44 @@ TEST(Roles, TakeTheSpellingsOfKubebuilder) {
                   "- apiGroups:\n  - \"\"\n  - apps\n  resources:\n  - nodes\n  - pods\n"));
 }
 
+// The markers of a larger program: two markers of one resource, wildcards, named objects, and groups with and without
+// quotes. controller-gen 0.21.0 makes the same 13 rules of them.
+TEST(Roles, OfALargerProgramAreThoseOfControllerGen) {
+  const std::string yaml = Roles({
+      "+kubebuilder:rbac:groups=\"\",resources=events,verbs=create;patch;",
+      "+kubebuilder:rbac:groups=\"\",resources=pods,verbs=get;list;watch",
+      "+kubebuilder:rbac:groups=core,resources=pods,verbs=delete",
+      "+kubebuilder:rbac:groups=\"\",resources=nodes;namespaces,verbs=get;list;watch",
+      "+kubebuilder:rbac:groups=\"\",resources=limitranges,verbs=watch;get;list",
+      "+kubebuilder:rbac:groups=shop.io,resources=orders,verbs=get;list;watch;create;update;patch;delete",
+      "+kubebuilder:rbac:groups=shop.io,resources=orders/status;baskets/status,verbs=get;update;patch",
+      "+kubebuilder:rbac:groups=shop.io,resources=baskets,verbs=get;list;watch",
+      "+kubebuilder:rbac:groups=shop.io,resources=baskets,verbs=create;update;patch;delete",
+      "+kubebuilder:rbac:groups=shop.io,resources=orders/finalizers,verbs=update",
+      "+kubebuilder:rbac:groups=\"apps\",resources=deployments,verbs=get;list;watch",
+      "+kubebuilder:rbac:groups=\"apps\",resources=statefulsets,verbs=get;list;watch",
+      "+kubebuilder:rbac:groups=stock.io;mail.io,resources=*,verbs=get;list;watch",
+      "+kubebuilder:rbac:groups=mail.io,resources=*,verbs=delete",
+      "+kubebuilder:rbac:groups=stock.io,resources=shelves,verbs=get",
+      "+kubebuilder:rbac:groups=\"crd.io\",resources=definitions,resourceNames=orders,verbs=get",
+      "+kubebuilder:rbac:groups=\"crd.io\",resources=definitions,verbs=get,resourceNames=baskets;orders",
+      "+kubebuilder:rbac:groups=\"crd.io\",resources=definitions,verbs=list;watch",
+  });
+  std::size_t rules = 0;
+  for (std::size_t at = yaml.find("\n- "); at != std::string::npos; at = yaml.find("\n- ", at + 1)) ++rules;
+  EXPECT_EQ(rules, 13u) << yaml;
+  for (const char* rule : {
+           "- apiGroups:\n  - \"\"\n  resources:\n  - limitranges\n  - namespaces\n  - nodes\n"
+           "  verbs:\n  - get\n  - list\n  - watch\n",
+           "- apiGroups:\n  - \"\"\n  resources:\n  - pods\n  verbs:\n  - delete\n  - get\n  - list\n  - watch\n",
+           "- apiGroups:\n  - mail.io\n  resources:\n  - '*'\n  verbs:\n  - delete\n",
+           "- apiGroups:\n  - mail.io\n  - stock.io\n  resources:\n  - '*'\n  verbs:\n  - get\n  - list\n  - watch\n",
+           "- apiGroups:\n  - shop.io\n  resources:\n  - baskets/status\n  - orders/status\n"
+           "  verbs:\n  - get\n  - patch\n  - update\n",
+       })
+    EXPECT_TRUE(Has(yaml, rule));
+}
+
 TEST(Roles, AreRefusedIfAServerWouldRefuseThem) {
   EXPECT_TRUE(Has(Roles({"+kgen:rbac:groups=apps,verbs=get"}), "it names neither resources nor urls"));
   EXPECT_TRUE(Has(Roles({"+kgen:rbac:resources=pods,verbs=get"}), "it names no API group"));
