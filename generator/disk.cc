@@ -2,6 +2,7 @@
 #include "generator/disk.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
@@ -44,6 +45,15 @@ bool WriteNewFile(const std::string& path, std::string_view text, std::string& e
   if (file >= 0 && ::close(file) != 0 && reason == 0) reason = errno;
   if (reason != 0) error = "cannot write " + path + ": " + Reason(reason);
   return reason == 0;
+}
+
+FolderLock::FolderLock(const std::string& folder) : file_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+FolderLock::~FolderLock() {
+  if (file_ >= 0) ::close(file_);
 }
 
 }  // namespace kgen::generator

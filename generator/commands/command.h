@@ -46,8 +46,12 @@ int RunKgen(const std::vector<std::string>& arguments, const Streams& streams);
 int Report(const Diagnostics& diagnostics, const Streams& streams, bool verbose);
 
 // Writes `text` to `path` through a temporary file beside it, unless the file already holds exactly that text. Creates
-// missing parent folders. Returns false, with the reason in `error`, on failure.
+// missing parent folders, and removes what a run that was killed has left of it. Returns false, with the reason in
+// `error`, on failure.
 bool WriteWhenChanged(const std::string& path, std::string_view text, std::string& error);
+
+// For --check: names what a run that was killed while it wrote `path` has left, and returns kBadInput then, else kFine.
+int CheckLeftover(const std::string& path, const Streams& streams);
 
 }  // namespace kgen::generator::commands
 

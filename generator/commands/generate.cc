@@ -178,8 +178,10 @@ int Write(const emit::Files& files, const emit::EmitOptions& options, const UseS
                                                           .force = parsed.Has("force"),
                                                           .write = write}),
                                 parsed, streams);
-  if (code != kFine || !write || !parsed.Has("depfile")) return code;
+  if (code != kFine || !parsed.Has("depfile")) return code;
   const std::string depfile = parsed.Value("depfile");
+  if (parsed.Has("check")) return CheckLeftover(depfile, streams);
+  if (!write) return code;
   std::string error;
   if (WriteWhenChanged(depfile, Depfile(parsed.Value("depfile-target", depfile), inputs), error)) return kFine;
   streams.err << "kgen generate: " << error << "\n";

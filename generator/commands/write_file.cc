@@ -1,6 +1,4 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <filesystem>
 #include <system_error>
 
@@ -9,9 +7,14 @@
 
 namespace kgen::generator::commands {
 
+namespace {
+
+std::string TemporaryOf(const std::string& path) { return path + std::string(kTemporaryEnding); }
+
+}  // namespace
+
 bool WriteWhenChanged(const std::string& path, std::string_view text, std::string& error) {
   namespace fs = std::filesystem;
-  if (const auto there = ReadFile(path); there && *there == text) return true;
   std::error_code code;
   const fs::path parent = fs::path(path).parent_path();
   if (!parent.empty()) fs::create_directories(parent, code);
@@ -19,8 +22,12 @@ bool WriteWhenChanged(const std::string& path, std::string_view text, std::strin
     error = "cannot create the folder " + parent.native() + ": " + code.message();
     return false;
   }
-  // Two runs may write the same depfile at the same time.
-  const std::string temporary = path + ".kgen-new-" + std::to_string(::getpid());
+  const FolderLock lock(parent.empty() ? "." : parent.native());  // two runs may write the same depfile
+  const std::string temporary = TemporaryOf(path);
+  if (const auto there = ReadFile(path); there && *there == text) {
+    fs::remove(temporary, code);  // of a run that was killed
+    return true;
+  }
   if (WriteNewFile(temporary, text, error)) {
     fs::rename(temporary, path, code);
     if (!code) return true;
@@ -28,6 +35,14 @@ bool WriteWhenChanged(const std::string& path, std::string_view text, std::strin
   }
   fs::remove(temporary, code);
   return false;
+}
+
+int CheckLeftover(const std::string& path, const Streams& streams) {
+  std::error_code code;
+  const std::string temporary = TemporaryOf(path);
+  if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(temporary, code))) return kFine;
+  streams.err << "remove " << temporary << "\n";
+  return kBadInput;
 }
 
 }  // namespace kgen::generator::commands

@@ -184,8 +184,9 @@ int WriteCode(const emit::Files& files, const Settings& settings, const ParsedOp
 }
 
 int WriteDepfile(const std::vector<std::string>& files, const ParsedOptions& parsed, const Streams& streams) {
-  if (!parsed.Has("depfile") || parsed.Has("check")) return commands::kFine;
+  if (!parsed.Has("depfile")) return commands::kFine;
   const std::string depfile = parsed.Value("depfile");
+  if (parsed.Has("check")) return commands::CheckLeftover(depfile, streams);
   std::string error;
   if (commands::WriteWhenChanged(depfile, commands::Depfile(parsed.Value("depfile-target", depfile), files), error))
     return commands::kFine;

@@ -206,6 +206,19 @@ TEST_F(Generate, PutsTheCrdsIntoASourceOfTheirOwn) {
   EXPECT_FALSE(ReadTree(out_).contains("acme/acme_manifests.cc"));
 }
 
+TEST_F(Generate, SeesAndRemovesWhatAKilledRunHasLeftOfTheDepfile) {
+  const std::string depfile = (folder_ / "d").native(), leftover = depfile + ".kgen-new";
+  ASSERT_EQ(Invoke({"--out", out_, "--depfile", depfile, orders_}).code, kFine);
+  std::ofstream(leftover) << "half";
+  const Result checked = Invoke({"--check", "--out", out_, "--depfile", depfile, orders_});
+  EXPECT_EQ(checked.code, kBadInput);
+  EXPECT_THAT(checked.err, HasSubstr("remove " + leftover + "\n"));
+  EXPECT_TRUE(fs::exists(leftover)) << "a check changes nothing";
+  EXPECT_EQ(Invoke({"--out", out_, "--depfile", depfile, orders_}).code, kFine);
+  EXPECT_FALSE(fs::exists(leftover));
+  EXPECT_EQ(Invoke({"--check", "--out", out_, "--depfile", depfile, orders_}).code, kFine);
+}
+
 TEST_F(Generate, WritesADepfileWithAbsolutePaths) {
   fs::create_directories(folder_ / "in put");
   fs::copy(orders_, folder_ / "in put" / "o$.yaml");

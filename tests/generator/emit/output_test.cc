@@ -204,6 +204,25 @@ TEST_F(OutputTest, RemovesWhatAKilledRunHasLeft) {
   EXPECT_THAT(Write(files, false, /*write=*/false).removed, IsEmpty());
 }
 
+// CRDs are in the output folder itself.
+TEST_F(OutputTest, RemovesWhatAKilledRunHasLeftBesideFilesAtTheTop) {
+  const Files files = {{"orders.yaml", kMark + "1"}};
+  Write(files);
+  Put("orders.yaml.kgen-new", "half");
+  Put("baskets.yaml.kgen-new", "");
+  Put(".kgen-manifest-acme.kgen-new", "");
+  Put("other/z.h.kgen-new", "of nobody");
+  fs::create_directories(folder_ / "empty");
+  const auto leftovers =
+      ::testing::UnorderedElementsAre("orders.yaml.kgen-new", "baskets.yaml.kgen-new", ".kgen-manifest-acme.kgen-new");
+  EXPECT_THAT(Write(files, false, /*write=*/false).removed, leftovers) << "--check must see them";
+  EXPECT_THAT(Write(files).removed, leftovers);
+  for (const char* gone : {"orders.yaml.kgen-new", "baskets.yaml.kgen-new", ".kgen-manifest-acme.kgen-new"})
+    EXPECT_FALSE(Exists(gone)) << gone;
+  for (const char* kept : {"orders.yaml", "other/z.h.kgen-new", "empty"}) EXPECT_TRUE(Exists(kept)) << kept;
+  EXPECT_THAT(Write(files, false, /*write=*/false).removed, IsEmpty());
+}
+
 TEST_F(OutputTest, IsTheOnlyRunInItsFolder) {
   bool locked = false;
   const auto look = [&](const std::string&) {

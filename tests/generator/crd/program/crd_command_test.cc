@@ -170,6 +170,24 @@ TEST_F(KgenCrd, SeesAndRemovesTheCrdOfAKindThatIsGone) {
   EXPECT_EQ(RunAlone(check).code, 0);
 }
 
+TEST_F(KgenCrd, SeesAndRemovesWhatAKilledRunHasLeft) {
+  const std::vector<std::string> arguments = {"--crds", Path("crds"), "--depfile", Path("d"),
+                                              Light(kSpec + std::string(kKind))};
+  std::vector<std::string> check = arguments;
+  check.insert(check.begin(), "--check");
+  EXPECT_EQ(RunAlone(arguments).code, 0);
+  for (const std::string name : {"crds/shop.example.com_orders.yaml.kgen-new", "d.kgen-new"}) {
+    Write(name, "half");
+    const Outcome checked = RunAlone(check);
+    EXPECT_EQ(checked.code, 1);
+    EXPECT_EQ(checked.err, "remove " + Path(name) + "\n");
+    EXPECT_TRUE(fs::exists(Path(name))) << "a check changes nothing";
+    EXPECT_EQ(RunAlone(arguments).code, 0);
+    EXPECT_FALSE(fs::exists(Path(name)));
+    EXPECT_EQ(RunAlone(check).code, 0);
+  }
+}
+
 TEST_F(KgenCrd, OverwritesACrdThatWasEditedByHandOnlyWithForce) {
   const std::vector<std::string> arguments = {"--crds", Path("crds"), Light(kSpec + std::string(kKind))};
   EXPECT_EQ(RunAlone(arguments).code, 0);
