@@ -143,7 +143,7 @@ void CheckVersions(const RawCustomResource& crd, const Api& api, Diagnostics& di
                           used[k]->path,
                           "reading or updating an object through one version drops what only the other declares; "
                           "declare the same fields in both, set x-kubernetes-preserve-unknown-fields: true, or convert "
-                          "with spec.conversion.strategy: Webhook (if a patch adds that, pass the patched CRD)");
+                          "with spec.conversion.strategy: Webhook (if a patch of a kustomization adds that, pass its folder)");
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/parse/conversion_patch.h"
 #include "generator/parse/crd.h"
 #include "generator/parse/openapi.h"
 #include "generator/parse/reader.h"
@@ -290,8 +291,17 @@ class DocumentParser {
 
 model::Draft ParseSources(std::vector<Source> sources, Diagnostics& diagnostics) {
   DocumentParser parser(diagnostics);
-  for (Source& source : sources) parser.ParseSource(std::move(source));
-  return parser.Take();
+  std::vector<std::string> converted;
+  for (Source& source : sources) {
+    converted.insert(converted.end(), source.converted.begin(), source.converted.end());
+    parser.ParseSource(std::move(source));
+  }
+  model::Draft draft = parser.Take();
+  for (model::RawCustomResource& crd : draft.custom_resources) {
+    const auto means = [&](const std::string& pattern) { return IsPatched(pattern, crd.name); };
+    if (std::any_of(converted.begin(), converted.end(), means)) crd.converts = true;
+  }
+  return draft;
 }
 
 }  // namespace kgen::generator::parse

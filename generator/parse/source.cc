@@ -11,11 +11,13 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
+#include "generator/parse/conversion_patch.h"
 #include "kgen/codec/yaml.h"
 
 namespace kgen::generator::parse {
@@ -142,6 +144,8 @@ class Loader {
         }
       }
       NoteOthers(document, file);
+      for (std::string& name : ConvertedByPatches(document, path.parent_path()))
+        converted_[path.native()].push_back(std::move(name));
     }
     return true;
   }
@@ -224,15 +228,16 @@ class Loader {
     } else if (bytes.find('\0') != std::string::npos && !LooksLikeUtf16(bytes)) {
       Fail(name, "input-binary", "this is a binary file, neither YAML nor JSON");
     } else {
-      sources_.push_back(Source{name, std::move(bytes), diagnostics_.AddFile(name), found});
+      sources_.push_back(Source{name, std::move(bytes), diagnostics_.AddFile(name), found, converted_[name]});
     }
   }
 
   Diagnostics& diagnostics_;
   const SourceOptions& options_;
   std::vector<Source> sources_;
-  std::set<std::string> seen_;    // files
-  std::set<std::string> walked_;  // folders
+  std::set<std::string> seen_;                                 // files
+  std::set<std::string> walked_;                               // folders
+  std::map<std::string, std::vector<std::string>> converted_;  // by kustomization: names of CRDs
 };
 
 }  // namespace

@@ -21,10 +21,11 @@
 namespace kgen::generator::parse {
 
 struct Source {
-  std::string name;        // as given or found; "<stdin>"
-  std::string text;        // uncompressed
-  std::uint32_t file = 0;  // its number in Diagnostics
-  bool found = false;      // in a folder, and not named on the command line
+  std::string name;                         // as given or found; "<stdin>"
+  std::string text;                         // uncompressed
+  std::uint32_t file = 0;                   // its number in Diagnostics
+  bool found = false;                       // in a folder, and not named on the command line
+  std::vector<std::string> converted = {};  // of a kustomization: see ConvertedByPatches()
 };
 
 struct SourceOptions {
@@ -34,7 +35,8 @@ struct SourceOptions {
 
 // Loads each path in order; a folder's files by byte order of their paths, recursively, with the endings .yaml, .yml,
 // .json, each also with .gz. Of a folder with a kustomization, those are its resources, bases and components instead;
-// patches are not applied, and URLs are left out with an info. A kustomization that is
+// patches are not applied, but those
+// that configure a conversion are noticed, and URLs are left out with an info. A kustomization that is
 // named itself stands for its folder. The same file named twice is loaded once. What cannot be read becomes an error in
 // `diagnostics`, the others are returned.
 std::vector<Source> LoadSources(const std::vector<std::string>& paths, Diagnostics& diagnostics,

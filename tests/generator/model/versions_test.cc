@@ -15,7 +15,6 @@ namespace {
 
 using test::Load;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 struct VersionText {
   std::string_view name, schema;  // the schema of the kind, in flow style

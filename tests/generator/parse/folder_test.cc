@@ -169,6 +169,66 @@ TEST_F(Folder, StandsForTheResourcesOfItsKustomization) {
   }
 }
 
+constexpr const char* kLossyCrd =
+    "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+    "metadata: {name: orders.shop.example.com}\n"
+    "spec:\n  group: shop.example.com\n  scope: Namespaced\n  names: {kind: Order, plural: orders}\n  versions:\n"
+    "  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: "
+    "string}}}}}\n"
+    "  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {b: {type: "
+    "string}}}}}\n";
+constexpr const char* kWarning = "objects of \"Order\" lose fields between v1 and v2";
+constexpr const char* kMerge =
+    "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+    "metadata: {name: orders.shop.example.com}\nspec: {conversion: {strategy: Webhook}}\n";
+constexpr const char* kOperations =
+    "- {op: add, path: /spec/conversion, value: {strategy: Webhook, webhook: {conversionReviewVersions: [v1]}}}\n";
+
+// The webhook of a conversion is usually in a patch beside the CRDs.
+TEST_F(Folder, HasNoLossyVersionsWhereAPatchConfiguresTheirConversion) {
+  Write("bases/orders.yaml", kLossyCrd);
+  Write("patches/merge.yaml", kMerge);
+  Write("patches/operations.yaml", kOperations);
+  const std::string target = "target: {kind: CustomResourceDefinition, name: ";
+  for (const std::string& patches : {
+           std::string("patches: [{path: patches/merge.yaml}]"),
+           std::string("patchesStrategicMerge: [patches/merge.yaml]"),
+           "patchesJson6902: [{path: patches/operations.yaml, " + target + "orders.shop.example.com}}]",
+           "patches: [{path: patches/operations.yaml, " + target + "'.*.example.com'}}]",
+           std::string("patches: [{path: patches/operations.yaml, target: {kind: CustomResourceDefinition}}]"),
+           "patches:\n- patch: '[{op: replace, path: /spec/conversion/strategy, value: Webhook}]'\n  " + target +
+               "orders.shop.example.com}",
+           std::string("patchesStrategicMerge:\n- |\n  kind: CustomResourceDefinition\n  metadata: {name: "
+                       "orders.shop.example.com}\n  spec: {conversion: {strategy: Webhook}}"),
+       }) {
+    Write("kustomization.yaml", "resources: [bases/orders.yaml]\n" + patches + "\n");
+    EXPECT_THAT(Load().said, Not(HasSubstr(kWarning))) << patches;
+  }
+}
+
+TEST_F(Folder, HasLossyVersionsWhereNoPatchConfiguresTheirConversion) {
+  Write("bases/orders.yaml", kLossyCrd);
+  Write("merge.yaml", kMerge);
+  Write("none.yaml",
+        "kind: CustomResourceDefinition\nmetadata: {name: orders.shop.example.com}\n"
+        "spec: {conversion: {strategy: None}}\n");
+  Write("operations.yaml", kOperations);
+  Write("other.yaml",
+        "- {op: add, path: /spec/conversion/webhook, value: {strategy: Webhook}}\n"
+        "- {op: test, path: /spec/conversion/strategy, value: Webhook}\n");
+  const std::string target = "target: {kind: CustomResourceDefinition, name: ";
+  for (const std::string& patches : {
+           std::string("patches: []"),
+           std::string("patches: [{path: missing.yaml}, 3, {path: none.yaml}]"),
+           "patches: [{path: operations.yaml, " + target + "baskets.shop.example.com}}]",
+           std::string("patches: [{path: operations.yaml, target: {kind: Deployment}}]"),
+           "patches: [{path: other.yaml, " + target + "orders.shop.example.com}}]",
+       }) {
+    Write("kustomization.yaml", "resources: [bases/orders.yaml]\n" + patches + "\n");
+    EXPECT_THAT(Load().said, HasSubstr(kWarning)) << patches;
+  }
+}
+
 TEST_F(Folder, NamesWhatAKustomizationLacks) {
   Write("kustomization.yaml", "resources:\n- orders.yaml\n");
   EXPECT_THAT(Load().said, HasSubstr("kustomization.yaml:2:3: error: the kustomization names \"orders.yaml\", which is "
