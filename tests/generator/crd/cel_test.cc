@@ -35,8 +35,8 @@ TEST(Rules, OfRealProjectsAreTaken) {
            "!has(oldSelf.spec) || has(self.spec)",
            "has(self.spec.item) ? self.spec.item.size() > 0 && self.spec.item != 'a\\n\"' : true",
            "self.spec.lines.all(x, x.weight > 0 && x.name.matches(r'^[a-z]\\d$'))",
-           "self.spec.lines.exists_one(l, l.name == 'a') || self.spec.lines.filter(l, l.weight == 1).all(l, l.name != "
-           "'')",
+           "self.spec.lines.exists_one(l, l.name == 'a')",
+           "self.spec.lines.filter(l, l.weight == 1).all(l, l.name != '')",
            "self.spec.lines.map(l, l.name).join(',') in ['a', \"b\"]",
            "self.spec.lines.all(i, l, i == 0 || l.weight > 1)",
            "self.spec.labels.all(k, k.startsWith('a') && self.spec.labels[k] != '')",
