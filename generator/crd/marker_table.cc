@@ -53,6 +53,7 @@ constexpr MarkerRow kRows[] = {
     {"exactlyoneof", kOnStruct, ValueForm::kList, "+kgen:exactlyOneOf=secret;configMap"},
     {"exclusivemaximum", kSchema, ValueForm::kBool, "+kgen:exclusiveMaximum=true"},
     {"exclusiveminimum", kSchema, ValueForm::kBool, "+kgen:exclusiveMinimum=true"},
+    {"forbidden", kOnMember, ValueForm::kNone, "+k8s:forbidden"},
     {"format", kSchema, ValueForm::kText, "+kgen:format=email"},
     {"groupname", kGroup, ValueForm::kText, "+groupName=shop.example.com"},
     {"immutable", kOnMember, ValueForm::kNone, "+k8s:immutable"},
@@ -88,9 +89,12 @@ constexpr MarkerRow kRows[] = {
     {"subresource:scale", kOnStruct, ValueForm::kArgs,
      "+kgen:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas", kScaleArgs},
     {"subresource:status", kOnStruct, ValueForm::kNone, "+kgen:subresource:status"},
+    {"uniondiscriminator", kOnMember, ValueForm::kNone, "+k8s:unionDiscriminator"},
+    {"unionmember", kOnMember, ValueForm::kNone, "+k8s:unionMember"},
     {"versionname", kGroup, ValueForm::kText, "+versionName=v1"},
     {"xvalidation", kSchema, ValueForm::kArgs, "+kgen:XValidation:rule=\"self.size() > 0\",message=\"is empty\"",
      kRuleArgs},
+    {"zerooroneofmember", kOnMember, ValueForm::kNone, "+k8s:zeroOrOneOfMember"},
 };
 
 // What only the programs of Go read: it has no meaning for a CRD. Names that begin with one of these and a colon too.
@@ -103,6 +107,7 @@ constexpr MarkerRow kGoRow = {"", kAnywhere, ValueForm::kIgnored, ""};
 constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
     {"deprecatedversion", "deprecated"},
     {"k8s:enum", "enum"},
+    {"k8s:forbidden", "forbidden"},
     {"k8s:format", "format"},
     {"k8s:immutable", "immutable"},
     {"k8s:listmapkey", "listmapkey"},
@@ -117,6 +122,10 @@ constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
     {"k8s:minproperties", "minproperties"},
     {"k8s:optional", "optional"},
     {"k8s:required", "required"},
+    {"k8s:uniondiscriminator", "uniondiscriminator"},
+    {"k8s:unionmember", "unionmember"},
+    {"k8s:unique", "listtype"},
+    {"k8s:zerooroneofmember", "zerooroneofmember"},
     {"pruning:preserveunknownfields", "preserveunknownfields"},
     {"storageversion", "storage"},
     {"structtype", "maptype"},
@@ -125,7 +134,24 @@ constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
     {"xpreserveunknownfields", "preserveunknownfields"},
 };
 
+// What to write instead of markers of Kubernetes' declarative validation that have no counterpart in a CRD. By what
+// their names begin with.
+constexpr std::pair<std::string_view, std::string_view> kInsteadOfK8s[] = {
+    {"k8s:item(", "write a rule on the list, for example +kgen:XValidation:rule=\"self.all(x, x.name != 'a')\""},
+    {"k8s:subfield(", "write the inner marker above that member of the struct, or a rule with +kgen:XValidation here"},
+    {"k8s:uniondiscriminator(", "one union has no name; for more, write rules with +kgen:XValidation on the struct"},
+    {"k8s:unionmember(", "one union has no name; for more, write +kgen:exactlyOneOf=a;b above the struct for each"},
+    {"k8s:zerooroneofmember(", "write +kgen:atMostOneOf=a;b above the struct for each of the sets"},
+};
+
 }  // namespace
+
+std::string_view InsteadOfK8s(std::string_view name) {
+  for (const auto& [begin, instead] : kInsteadOfK8s) {
+    if (name.starts_with(begin)) return instead;
+  }
+  return {};
+}
 
 std::span<const MarkerRow> MarkerTable() { return kRows; }
 
@@ -140,7 +166,9 @@ const MarkerRow* FindMarkerRow(std::string_view name) {
 }
 
 bool FitsElements(const MarkerRow& row) {
-  static constexpr std::string_view kOfTheMember[] = {"immutable", "inline", "name", "optional", "required"};
+  static constexpr std::string_view kOfTheMember[] = {
+      "forbidden",          "immutable",   "inline",           "name", "optional", "required",
+      "uniondiscriminator", "unionmember", "zerooroneofmember"};
   if (std::find(std::begin(kOfTheMember), std::end(kOfTheMember), row.name) != std::end(kOfTheMember)) return false;
   return (row.places & kOnMember) != 0 && row.name != "rbac";
 }

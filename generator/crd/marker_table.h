@@ -37,6 +37,10 @@ std::span<const MarkerRow> MarkerTable();
 // The row of a name in lower case, which may be another spelling ("structtype"); null if there is none.
 const MarkerRow* FindMarkerRow(std::string_view name);
 
+// What to write instead of a marker of Kubernetes' declarative validation that a CRD cannot say; empty for others. The
+// name is in lower case, and may have arguments: "k8s:subfield(name)".
+std::string_view InsteadOfK8s(std::string_view name);
+
 // Whether the marker may describe the elements of a list or map: +kgen:items:maxLength=3.
 bool FitsElements(const MarkerRow& row);
 

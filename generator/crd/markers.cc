@@ -42,6 +42,8 @@ std::vector<Step> TakePrefixes(std::string_view& text) {
       steps.push_back(Step::kValues);
     } else if (TakePrefix(text, "k8s:eachval=+")) {
       steps.push_back(Step::kEach);
+    } else if (TakePrefix(text, "k8s:eachkey=+")) {
+      steps.push_back(Step::kKeys);
     } else if (!TakePrefix(text, "kgen:") && !TakePrefix(text, "kubebuilder:") && !TakePrefix(text, "validation:")) {
       return steps;
     }
@@ -67,6 +69,11 @@ class MarkerParser {
       Fail("marker-place", *row, "does not belong on " + std::string(PlaceName()));
       return std::nullopt;
     }
+    const auto keys = std::find(marker.steps.begin(), marker.steps.end(), Step::kKeys);
+    if (keys != marker.steps.end() && keys + 1 != marker.steps.end()) {
+      Fail("marker-place", *row, "keys have no elements");
+      return std::nullopt;
+    }
     if (!marker.steps.empty() && !FitsElements(*row)) {
       Fail("marker-place", *row, "does not belong on elements of a list or map");
       return std::nullopt;
@@ -77,6 +84,10 @@ class MarkerParser {
     const std::string fault = Fill(*row, rest, marker);
     if (!fault.empty()) {
       Fail("marker-value", *row, fault);
+      return std::nullopt;
+    }
+    if (Lower(text) == "k8s:unique=atomic") {
+      Fail("marker-value", *row, "a list is unique as a set or as a map");
       return std::nullopt;
     }
     if (Lower(text) == "unservedversion") marker.value = "false";
@@ -128,6 +139,12 @@ class MarkerParser {
   std::optional<Marker> Unknown(std::string_view text) {
     const std::string_view whole = TrimSpaces(line_.text);
     const std::string lower = Lower(TrimSpaces(text.substr(0, text.find('='))));
+    if (const std::string_view instead = InsteadOfK8s(lower); !instead.empty()) {
+      diagnostics_.Error("marker-unknown", line_.origin,
+                         "a CRD cannot say the marker " + Quote(whole.substr(0, whole.find('='))), {},
+                         std::string(instead));
+      return std::nullopt;
+    }
     std::vector<std::string_view> names;
     for (const MarkerRow& row : MarkerTable()) names.push_back(row.name);
     std::string_view head = lower;

@@ -40,8 +40,9 @@ enum MarkerPlace : std::uint8_t {
   kOnNamespace = 32,
 };
 
-// From a list to its elements, or from a map to its values. kEach, of +k8s:eachVal, is either.
-enum class Step : std::uint8_t { kItems, kValues, kEach };
+// From a list to its elements, or from a map to its values. kEach, of +k8s:eachVal, is either. kKeys, of +k8s:eachKey,
+// is the keys of a map, and the last one.
+enum class Step : std::uint8_t { kItems, kValues, kEach, kKeys };
 
 struct Marker {
   std::string_view name;                                      // of the table: "minlength", "subresource:scale"

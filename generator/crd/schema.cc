@@ -12,6 +12,7 @@
 #include "generator/crd/default_value.h"
 #include "generator/crd/document_schema.h"
 #include "generator/crd/marker_value.h"
+#include "generator/crd/member_rules.h"
 #include "generator/crd/structural.h"
 #include "generator/crd/used_apis.h"
 #include "kgen/codec/yaml.h"
@@ -152,20 +153,9 @@ class SchemaBuilder {
     }
     std::sort(required.begin(), required.end());
     if (!required.empty()) schema["required"] = Tree::Texts(required);
-    KeepImmutable(described, schema);
+    for (const MemberRule& rule : MemberRules(described, diagnostics_)) AddRule(rule.rule, rule.message, schema);
     open_.erase(&described);
     return schema;
-  }
-
-  // The rule of an immutable member does not run when the member is removed, so its object has one too.
-  static void KeepImmutable(const Struct& described, Tree& schema) {
-    for (const Member& member : described.members) {
-      if (FindMarker(member.markers, "immutable") == nullptr || FindMarker(member.markers, "required") != nullptr)
-        continue;
-      const std::string name = CelName(member.wire_name);
-      AddRule("!has(oldSelf." + name + ") || has(self." + name + ")",
-              "field " + member.wire_name + " is immutable once set", schema);
-    }
   }
 
   static void AddRule(const std::string& rule, const std::string& message, Tree& schema) {
@@ -294,10 +284,13 @@ class SchemaBuilder {
 
   std::optional<Spot> Find(const Marker& marker, Spot at) {
     for (const Step step : marker.steps) {
+      if (step == Step::kKeys && at.type->kind == TypeKind::kMap) return at;
       const bool list = at.type->kind == TypeKind::kList, map = at.type->kind == TypeKind::kMap;
-      if ((step == Step::kItems && !list) || (step == Step::kValues && !map) || !(list || map)) {
+      if ((step == Step::kItems && !list) || ((step == Step::kValues || step == Step::kKeys) && !map) ||
+          !(list || map)) {
         const char* name = step == Step::kItems    ? "items: is for the elements of lists"
                            : step == Step::kValues ? "values: is for the values of maps"
+                           : step == Step::kKeys   ? "eachKey is for maps"
                                                    : "eachVal is for lists and maps";
         Fail(marker, std::string(name) + ", and this is " + std::string(crd::Describe(at.type->kind)),
              step == Step::kEach ? "write the inner marker alone" : "leave it out");
@@ -331,7 +324,9 @@ class SchemaBuilder {
   }
 
   void ApplyOne(const Marker& marker, const Spot& spot) {
-    if (marker.name == "xvalidation") {
+    if (!marker.steps.empty() && marker.steps.back() == Step::kKeys) {
+      for (const MemberRule& rule : KeyRules(marker, diagnostics_)) AddRule(rule.rule, rule.message, *spot.schema);
+    } else if (marker.name == "xvalidation") {
       AddTo((*spot.schema)["x-kubernetes-validations"], Rule(marker, *spot.schema));
     } else if (marker.name == "immutable") {
       AddRule("self == oldSelf", "field is immutable", *spot.schema);

@@ -34,6 +34,7 @@ constexpr Sample kSamples[] = {
     {"exactlyoneof", "", "kind", "+kgen:exactlyOneOf=spec", "+kgen:exactlyOneOf=status"},
     {"exclusivemaximum", "", "limited", "+kgen:exclusiveMaximum=true", "+kgen:exclusiveMaximum=false"},
     {"exclusiveminimum", "", "limited", "+kgen:exclusiveMinimum=true", "+kgen:exclusiveMinimum=false"},
+    {"forbidden", "", "text", "+k8s:forbidden", ""},
     {"format", "", "text", "+kgen:format=email", "+kgen:format=uri"},
     {"groupname", "", "bare", "+groupName=a.example.com", "+groupName=b.example.com"},
     {"immutable", "", "text", "+k8s:immutable", ""},
@@ -106,6 +107,8 @@ constexpr Sample kSamples[] = {
      "+kgen:subresource:scale:specpath=.spec.a,statuspath=.status.a,selectorpath=.status.text",
      "+kgen:subresource:scale:specpath=.spec.a,statuspath=.status.a,selectorpath=.status.must"},
     {"subresource:status", "", "kind", "+kgen:subresource:status", ""},
+    {"uniondiscriminator", "", "text", "+k8s:unionDiscriminator", ""},
+    {"unionmember", "", "text", "+k8s:unionMember", ""},
     {"versionname", "", "bare", "+versionName=v1", "+versionName=v2"},
     {"xvalidation", "rule", "text", "+kgen:XValidation:rule=\"self != 'a'\"", "+kgen:XValidation:rule=\"self != 'b'\""},
     {"xvalidation", "message", "text", "+kgen:XValidation:rule=\"self != 'a'\",message=a",
@@ -118,6 +121,7 @@ constexpr Sample kSamples[] = {
      "+kgen:XValidation:rule=\"has(self.spec)\",fieldPath=.spec.number"},
     {"xvalidation", "optionalOldSelf", "text", "+kgen:XValidation:rule=\"oldSelf != self\",optionalOldSelf=true",
      "+kgen:XValidation:rule=\"oldSelf != self\",optionalOldSelf=false"},
+    {"zerooroneofmember", "", "text", "+k8s:zeroOrOneOfMember", ""},
 };
 
 // Changes members instead of schemas; tests of the program and of own_types cover it.
@@ -137,6 +141,7 @@ std::string Output(const std::string& place, const std::string& line) {
         headers.Of("text", text, lines("text")),
         headers.Of("number", number, lines("number")),
         headers.Of("a", number),
+        headers.Of("either", text, {"+k8s:unionMember"}),
         headers.Of("any", {.kind = TypeKind::kJson}, lines("any")),
         headers.Of("limited", number, lines("limited", {"+kgen:minimum=1", "+kgen:maximum=9"})),
         headers.Of("must", text, lines("must", {place == "must" ? "+kgen:minLength=1" : "+required"})),

@@ -113,6 +113,71 @@ TEST(DeclarativeValidation, IsMappedToKeywordsAndRules) {
   EXPECT_TRUE(Has(yaml, "            format: uuid\n"));
 }
 
+// The rules of the struct Spec with these members.
+std::string RulesOfSpec(Headers& headers, std::vector<Member> members) {
+  headers.Add("Spec", {}, std::move(members));
+  const std::string yaml = headers.Crd({headers.Of("spec", Object("Spec"))});
+  const std::size_t at = yaml.find("x-kubernetes-validations");
+  return at == std::string::npos ? "" : yaml.substr(at, yaml.find("\n        ", yaml.find("        served", at)) - at);
+}
+
+TEST(DeclarativeValidation, OfUnionsAndForbiddenMembersAreRulesOfTheirObject) {
+  Headers plain;
+  std::string rules =
+      RulesOfSpec(plain, {plain.Of("a", kText, {"+k8s:unionMember"}), plain.Of("b-c", kText, {"+k8s:unionMember"}),
+                          plain.Of("d", kText, {"+k8s:zeroOrOneOfMember"}),
+                          plain.Of("e", kText, {"+k8s:zeroOrOneOfMember"}), plain.Of("f", kText, {"+k8s:forbidden"})});
+  EXPECT_EQ(plain.Said(), "");
+  EXPECT_TRUE(Has(rules, "rule: (has(self.a)?1:0)+(has(self.b__dash__c)?1:0) == 1\n"));
+  EXPECT_TRUE(Has(rules, "message: exactly one of the fields in [a b-c] must be set\n"));
+  EXPECT_TRUE(Has(rules, "rule: (has(self.d)?1:0)+(has(self.e)?1:0) <= 1\n"));
+  EXPECT_TRUE(Has(rules, "rule: '!has(self.f)'\n"));
+
+  Headers chosen;
+  rules = RulesOfSpec(
+      chosen, {chosen.Of("type", kText, {"+k8s:unionDiscriminator", "+required"}),
+               chosen.Of("configMap", kText, {"+k8s:unionMember"}), chosen.Of("secret", kText, {"+k8s:unionMember"})});
+  EXPECT_EQ(chosen.Said(), "");
+  EXPECT_TRUE(Has(rules, "rule: (has(self.type) && self.type == 'ConfigMap') == has(self.configMap)\n"));
+  EXPECT_TRUE(Has(rules, "message: field secret must be set if type is Secret, and only then\n"));
+
+  Headers wrong;
+  RulesOfSpec(wrong,
+              {wrong.Of("a", kText, {"+k8s:forbidden", "+required"}), wrong.Of("b", kText, {"+k8s:unionDiscriminator"}),
+               wrong.Of("c", kText, {"+k8s:zeroOrOneOfMember", "+required"})});
+  EXPECT_TRUE(Has(wrong.Said(), "+k8s:forbidden: the member \"a\" is required"));
+  EXPECT_TRUE(Has(wrong.Said(), "+k8s:unionDiscriminator: no member has +k8s:unionMember"));
+  EXPECT_TRUE(Has(wrong.Said(), "+k8s:zeroOrOneOfMember: the member \"c\" is required"));
+}
+
+TEST(DeclarativeValidation, OfUniqueListsAndKeysIsMapped) {
+  Headers headers;
+  const std::string yaml = headers.Crd(
+      {headers.Of("unique", List(kText), {"+k8s:unique=set"}),
+       headers.Of("labels", Map(kText), {"+k8s:eachKey=+k8s:maxLength=63", "+k8s:eachKey=+k8s:minLength=2"})});
+  EXPECT_EQ(headers.Said(), "");
+  EXPECT_TRUE(Has(yaml, "            x-kubernetes-list-type: set\n"));
+  EXPECT_TRUE(Has(yaml, "              rule: self.all(key, key.size() <= 63)\n"));
+  EXPECT_TRUE(Has(yaml, "              rule: self.all(key, key.size() >= 2)\n"));
+}
+
+TEST(DeclarativeValidation, ThatACrdCannotSayNamesTheWayOut) {
+  Headers headers;
+  headers.Crd({headers.Of("a", List(kText), {"+k8s:unique=atomic", "+k8s:item(name: \"x\")=+k8s:required"}),
+               headers.Of("b", List(kText), {"+k8s:listType=atomic", "+k8s:unique=set"}),
+               headers.Of("c", List(kText), {"+k8s:eachKey=+k8s:maxLength=3", "+k8s:subfield(x)=+k8s:required"}),
+               headers.Of("d", Map(kText), {"+k8s:eachKey=+kgen:pattern=a", "+k8s:unionMember(union: \"u\")"}),
+               headers.Of("e", Map(kText), {"+k8s:eachKey=+kgen:items:maxLength=1"})});
+  EXPECT_TRUE(Has(headers.Said(), "a list is unique as a set or as a map"));
+  EXPECT_TRUE(Has(headers.Said(), "write a rule on the list"));
+  EXPECT_TRUE(Has(headers.Said(), "the marker +k8s:unique has another value at"));
+  EXPECT_TRUE(Has(headers.Said(), "eachKey is for maps, and this is a list"));
+  EXPECT_TRUE(Has(headers.Said(), "write the inner marker above that member of the struct"));
+  EXPECT_TRUE(Has(headers.Said(), "of keys, a CRD knows minLength and maxLength"));
+  EXPECT_TRUE(Has(headers.Said(), "write +kgen:exactlyOneOf=a;b above the struct for each"));
+  EXPECT_TRUE(Has(headers.Said(), "keys have no elements"));
+}
+
 TEST(MembersOfOneObject, ExcludeOrNeedEachOther) {
   Headers headers;
   headers.Add("Spec", {"+kgen:exactlyOneOf=a;b", "+kgen:atMostOneOf=a;c", "+kgen:atLeastOneOf=b;c"},
