@@ -49,8 +49,8 @@ OptionSet Options() {
   options.Flag("verbose", 'v', "shows notes too, and what was written");
   options.Note(
       "A folder stands for its .yaml, .yml and .json files, or for the resources that its kustomization names, but\n"
-      "not for URLs, patches and charts in it. What is no CRD and no API document in there is left out; --verbose\n"
-      "lists it.");
+      "not for URLs, patches and charts in it. What is no CRD and no API document in there is left out, and so are\n"
+      "links, which may lead out of the folder; --verbose lists them. A link that is named itself is followed.");
   options.Note(
       "Nothing is written if an input has an error. Files that did not change keep their time stamp; files of the "
       "last\n"

@@ -88,10 +88,16 @@ class Loader {
   void LoadFolder(const std::string& folder) {
     std::vector<std::string> files;
     const std::size_t errors = diagnostics_.error_count();
+    const std::size_t links = links_;
     if (!Walk(folder, files) || diagnostics_.error_count() != errors) return;
     if (files.empty()) {
-      Fail(folder, "input-empty", "the folder contains no file with a known extension",
-           "known extensions: .yaml .yml .json, each also with .gz");
+      if (links_ != links) {
+        Fail(folder, "input-empty", "the folder contains only links, which kgen does not follow",
+             "pass the files or folders that they lead to");
+      } else {
+        Fail(folder, "input-empty", "the folder contains no file with a known extension",
+             "known extensions: .yaml .yml .json, each also with .gz");
+      }
       return;
     }
     std::sort(files.begin(), files.end());
@@ -109,8 +115,10 @@ class Loader {
     }
     error.clear();
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-      // Links are not followed: they may lead out of the folder.
-      if (it->is_symlink(error)) continue;
+      if (it->is_symlink(error)) {
+        NoteLink(it->path());
+        continue;
+      }
       if (it->is_directory(error)) {
         if (!Walk(it->path().native(), files)) return false;
       } else if (it->is_regular_file(error) && HasKnownEnding(it->path().filename().native())) {
@@ -119,6 +127,20 @@ class Loader {
     }
     if (error) Fail(folder, "input-unreadable", "the folder cannot be read: " + error.message());
     return !error;
+  }
+
+  // Links are not followed: they may lead out of the folder, or back into it. One that leads to a file of the folder
+  // adds nothing, since that file is read anyway.
+  void NoteLink(const fs::path& link) {
+    std::error_code error;
+    const fs::file_status target = fs::status(link, error);
+    if (!fs::is_directory(target) && !HasKnownEnding(link.filename().native())) return;
+    ++links_;
+    const bool exists = fs::exists(target);
+    diagnostics_.Note("skipped", Origin{diagnostics_.AddFile(link.native()), 0, 0, 0},
+                      std::string("skipped: this is a link, and ") +
+                          (exists ? "kgen follows no links in a folder; pass the link itself if its target is an input"
+                                  : "its target does not exist or is the link itself"));
   }
 
   // Adds a kustomization and the files that it names. What is wrong inside of it is shown when it is parsed.
@@ -238,6 +260,7 @@ class Loader {
   std::set<std::string> seen_;                                 // files
   std::set<std::string> walked_;                               // folders
   std::map<std::string, std::vector<std::string>> converted_;  // by kustomization: names of CRDs
+  std::size_t links_ = 0;                                      // in folders, which were not followed
 };
 
 }  // namespace

@@ -252,6 +252,37 @@ TEST_F(Folder, IsNamedByItsKustomizationToo) {
   EXPECT_EQ(Load("kustomization.yaml").kinds, std::vector<std::string>{"Order"});
 }
 
+TEST_F(Folder, ListsTheLinksThatItDoesNotFollow) {
+  Write("other/orders.yaml", Crd("Order", "orders"));
+  Write("crds/items.yaml", Crd("Item", "items"));
+  fs::create_symlink(folder_ / "other" / "orders.yaml", folder_ / "crds" / "orders.yaml");
+  fs::create_directory_symlink(folder_ / "other", folder_ / "crds" / "more");
+  fs::create_directory_symlink(folder_ / "crds", folder_ / "crds" / "loop");
+  fs::create_symlink("self.yaml", folder_ / "crds" / "self.yaml");
+  fs::create_symlink("items.yaml", folder_ / "crds" / "notes.txt");  // would not be read if it were a file
+  const Read read = Load("crds");
+  EXPECT_EQ(read.kinds, std::vector<std::string>{"Item"});
+  EXPECT_EQ(read.said, "");
+  for (const char* name : {"crds/orders.yaml", "crds/more", "crds/loop"}) {
+    EXPECT_THAT(read.noted,
+                HasSubstr(name + std::string(": note: skipped: this is a link, and kgen follows no links")));
+  }
+  EXPECT_THAT(read.noted, HasSubstr("crds/self.yaml: note: skipped: this is a link, and its target does not exist"));
+  EXPECT_THAT(read.noted, Not(HasSubstr("notes.txt")));
+  // Links that are named are followed.
+  EXPECT_EQ(Load("crds/orders.yaml").kinds, std::vector<std::string>{"Order"});
+  EXPECT_EQ(Load("crds/more").kinds, std::vector<std::string>{"Order"});
+}
+
+TEST_F(Folder, SaysThatItHasOnlyLinks) {
+  Write("other/orders.yaml", Crd("Order", "orders"));
+  fs::create_directories(folder_ / "crds");
+  fs::create_symlink(folder_ / "other" / "orders.yaml", folder_ / "crds" / "orders.yaml");
+  EXPECT_THAT(Load("crds").said,
+              HasSubstr("crds: error: the folder contains only links, which kgen does not follow [input-empty]\n"
+                        "    hint: pass the files or folders that they lead to\n"));
+}
+
 TEST_F(Folder, SaysThatAKustomizationNamesALink) {
   Write("other/orders.yaml", Crd("Order", "orders"));
   Write("crd/kustomization.yaml", "resources:\n- orders.yaml\n");
