@@ -151,11 +151,12 @@ function(kgen_add_api target)
 
   # The stamp is the output and the code a byproduct. With the code as output, Makefiles would run the tool in every
   # build after an input was touched, because unchanged code keeps its old time stamp.
-  # fingerprint.h is the only header that Ninja must know. The other headers include it, and it changes when one of them
-  # does, so code that uses them is recompiled in the same run, not in the next one.
+  # Ninja must know only two headers. The headers of CRDs include manifest_fingerprint.h, all others fingerprint.h. Each
+  # of the two changes when a header that includes it does, so code that uses such headers is recompiled in the same run,
+  # not in the next one.
   add_custom_command(
     OUTPUT "${stamp}"
-    BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h"
+    BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h" "${out}/${folder}/manifest_fingerprint.h"
     COMMAND kgen::kgen generate --out "${out}" --namespace "${arg_NAMESPACE}" ${shards} ${group_names} ${distinct}
             ${uses} --depfile "${depfile}" --depfile-target "${stamp}" ${inputs}
     COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
@@ -224,10 +225,10 @@ function(kgen_add_header_api target name_space header_list names uses options)
   endforeach()
   file(MAKE_DIRECTORY "${out}")
 
-  # As for documents: the stamp is the output, and fingerprint.h the one header that Ninja knows.
+  # As for documents: the stamp is the output, and the fingerprints are the headers that Ninja knows.
   add_custom_command(
     OUTPUT "${base}/stamp"
-    BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h"
+    BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h" "${out}/${folder}/manifest_fingerprint.h"
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${base}/crds" # of kinds that are no longer there
     COMMAND kgen::kgen_crd --out "${out}" --crds "${base}/crds" --namespace "${name_space}" --root
             "${CMAKE_CURRENT_SOURCE_DIR}" --flags "${base}/flags.CXX" ${options} --depfile "${base}/depfile.d"

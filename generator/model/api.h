@@ -181,6 +181,7 @@ struct Group {
 // servers since 1.22 do not accept them.
 struct Manifest {
   std::string name;  // metadata.name
+  std::string group, kind, plural;
   std::string json;  // compact; without status and without what a server adds to metadata
 };
 

@@ -356,7 +356,8 @@ class Resolver {
 
   void BuildManifests() {
     for (RawCustomResource& crd : draft_.custom_resources) {
-      if (crd.installable) api_.manifests.push_back({crd.name, std::move(crd.manifest_json)});
+      if (crd.installable)
+        api_.manifests.push_back({crd.name, crd.group, crd.kind, crd.plural, std::move(crd.manifest_json)});
     }
     std::sort(api_.manifests.begin(), api_.manifests.end(),
               [](const Manifest& a, const Manifest& b) { return a.name < b.name; });

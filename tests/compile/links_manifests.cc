@@ -1,12 +1,17 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Two programs for manifests_test.cc: one that calls Manifests(), and one that links the same API without doing so.
-#include "acme/clientset.h"
-#include "acme/scheme.h"
+// Three programs for manifests_test.cc, which link the same API: one calls Manifests(), one calls the function of one
+// kind, and one calls neither, although it includes the header of that kind.
+#include "pipelines/ci/pipelines_manifest.h"
+#include "pipelines/clientset.h"
+#include "pipelines/scheme.h"
 
 int main() {
 #ifdef KGEN_CALLS_MANIFESTS
-  if (acme::Manifests().empty()) return 1;
+  if (pipelines::Manifests().empty()) return 1;
 #endif
-  return acme::Kinds().empty() ? 1 : 0;
+#ifdef KGEN_CALLS_PIPELINE_MANIFEST
+  if (pipelines::ci::PipelineManifest().empty()) return 1;
+#endif
+  return pipelines::Kinds().empty() ? 1 : 0;
 }

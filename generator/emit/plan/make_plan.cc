@@ -112,8 +112,7 @@ class Planner {
     FindShapes();
     for (std::size_t i = 0; i < sources_.size(); ++i) PlanVersion(i);
     CheckIncludes();
-    plan_.manifests.reserve(api_.manifests.size());
-    for (const model::Manifest& manifest : api_.manifests) plan_.manifests.push_back({manifest.name, manifest.json});
+    PlanManifests();
     return std::move(plan_);
   }
 
@@ -345,6 +344,30 @@ class Planner {
       }
     }
     plan_.groups[version.group] = std::move(group);
+  }
+
+  // Shared types end with an underscore and a hash, so no type of the namespace is called like one of these functions.
+  void PlanManifests() {
+    std::map<std::string, std::vector<const model::Manifest*>> groups;
+    for (const model::Manifest& manifest : api_.manifests) groups[manifest.group].push_back(&manifest);
+    const auto function = [](std::string_view kind) { return TypeIdentifier(kind) + "Manifest"; };
+    for (const auto& [group, manifests] : groups) {
+      const auto version = std::ranges::find(plan_.versions, group, &PlannedVersion::group);
+      const std::string space =
+          version != plan_.versions.end() ? version->group_space : NameGroup(group, options_.group_naming).name_space;
+      std::vector<std::string> kinds;
+      for (const model::Manifest* manifest : manifests) kinds.push_back(manifest->kind);
+      const std::vector<std::string> functions = DistinctIdentifiers(kinds, function, {});
+      for (std::size_t i = 0; i < manifests.size(); ++i) {
+        plan_.manifests.push_back(
+            {.name = manifests[i]->name,
+             .header = plan_.folder + "/" + space + "/" + Replace(manifests[i]->plural, "-", "_") + "_manifest.h",
+             .name_space = plan_.name_space + "::" + space,
+             .function = functions[i],
+             .json = manifests[i]->json});
+      }
+    }
+    std::ranges::sort(plan_.manifests, {}, &PlannedManifest::name);
   }
 
   static bool UsesShapes(const PlannedStruct& planned) {

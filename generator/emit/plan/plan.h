@@ -170,9 +170,13 @@ struct PlannedGroup {
   std::vector<PlannedStruct> structs;
 };
 
+// A CRD of the input, which has a header of its own.
 struct PlannedManifest {
-  std::string name;  // for a comment
-  std::string json;  // plain text, not a C++ literal
+  std::string name;        // for a comment: "orders.shop.example.com"
+  std::string header;      // "acme/shop/orders_manifest.h"
+  std::string name_space;  // "acme::shop"
+  std::string function;    // "OrderManifest"
+  std::string json;        // plain text, not a C++ literal
 };
 
 struct PlanOptions {

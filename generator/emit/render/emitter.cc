@@ -44,12 +44,24 @@ std::vector<std::vector<TablePart>> Shard(const Plan& plan, std::size_t count) {
   return shards;
 }
 
+// Each CRD has a header with a function, which a program contains only if it calls it. A change of a CRD that changes
+// no type must not recompile the users of its types, so these headers have a fingerprint of their own.
+void EmitManifests(const Plan& plan, const FileHeader& header, TemplateEngine& engine, Files& files) {
+  std::string all;
+  for (const PlannedManifest& manifest : plan.manifests) {
+    const std::string& text = files[manifest.header] = engine.Render("manifest.h", ViewManifest(manifest, header));
+    all += manifest.header + '\0' + text + '\0';
+  }
+  files[header.manifest_fingerprint] =
+      engine.Render("fingerprint.h", ViewFingerprint(plan, header.manifest_fingerprint, true, header, Hash(all)));
+  files[plan.folder + "/" + plan.stem + "_manifests.cc"] = engine.Render("manifests.cc", ViewManifests(plan, header));
+}
+
 void EmitSources(const Plan& plan, const EmitOptions& options, const FileHeader& header, TemplateEngine& engine,
                  Files& files) {
   const std::string stem = plan.folder + "/" + plan.stem;
   // Without split_by_group, the names of sources are fixed: CMake must know them before the first run.
-  if (!options.split_by_group || !plan.manifests.empty())
-    files[stem + "_manifests.cc"] = engine.Render("manifests.cc", ViewManifests(plan, header));
+  if (!options.split_by_group || !plan.manifests.empty()) EmitManifests(plan, header, engine, files);
   if (options.split_by_group) {
     for (const TablePart& part : AllTables(plan)) {
       const std::string& folder = part.group != nullptr ? part.group->folder : part.version->folder;
@@ -77,7 +89,8 @@ Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagn
                              diagnostics);
   if (diagnostics.error_count() != errors) return {};
   const FileHeader header{.lines = CommentLines(options.header, kColumns),
-                          .fingerprint = plan.folder + "/fingerprint.h"};
+                          .fingerprint = plan.folder + "/fingerprint.h",
+                          .manifest_fingerprint = plan.folder + "/manifest_fingerprint.h"};
   TemplateEngine engine;
   Files files;
   for (const auto& [name, group] : plan.groups) {
@@ -102,7 +115,8 @@ Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagn
   files[plan.folder + "/scheme.h"] = engine.Render("scheme.h", ViewScheme(plan, header));
   std::string headers;
   for (const auto& [path, text] : files) headers += path + '\0' + text + '\0';
-  files[header.fingerprint] = engine.Render("fingerprint.h", ViewFingerprint(plan, header, Hash(headers)));
+  files[header.fingerprint] =
+      engine.Render("fingerprint.h", ViewFingerprint(plan, header.fingerprint, false, header, Hash(headers)));
   EmitSources(plan, options, header, engine, files);
   return files;
 }

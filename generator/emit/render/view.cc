@@ -318,6 +318,23 @@ ViewMap VersionView(const PlannedVersion& version) {
                                       client + "(connection_)", 2)}};
 }
 
+// Returns the initializers of the string_views that make up `json`. Each is shorter than the longest literal that
+// compilers must accept. Each states its length, because compilers limit the steps of a constant expression.
+ViewList ManifestLines(std::string_view json) {
+  constexpr std::size_t kMost = 60'000;
+  ViewList lines;
+  for (; !json.empty(); json.remove_prefix(std::min(json.size(), kMost))) {
+    const std::string_view piece = json.substr(0, kMost);
+    bool first = true;
+    for (const std::string& line : StringLiteralLines(piece, kColumns - 7)) {
+      lines.push_back((std::exchange(first, false) ? "{" : " ") + line);
+    }
+    std::get<std::string>(lines.back().value) += ",";
+    lines.push_back(" " + std::to_string(piece.size()) + "},");
+  }
+  return lines;
+}
+
 // Sorts the includes as clang-format does.
 ViewList Includes(std::vector<std::string> includes) {
   std::sort(includes.begin(), includes.end());
@@ -329,23 +346,6 @@ bool HasInformers(const PlannedVersion& version) {
     if (resource.has_informer) return true;
   }
   return false;
-}
-
-// Returns the initializers of the string_views that make up `json`. Each is shorter than the longest literal that
-// compilers must accept. Each states its length, because compilers limit the steps of a constant expression.
-ViewList ManifestLines(std::string_view json) {
-  constexpr std::size_t kMost = 60'000;
-  ViewList lines;
-  for (; !json.empty(); json.remove_prefix(std::min(json.size(), kMost))) {
-    const std::string_view piece = json.substr(0, kMost);
-    bool first = true;
-    for (const std::string& line : StringLiteralLines(piece, kColumns - 5)) {
-      lines.push_back((std::exchange(first, false) ? "{" : " ") + line);
-    }
-    std::get<std::string>(lines.back().value) += ",";
-    lines.push_back(" " + std::to_string(piece.size()) + "},");
-  }
-  return lines;
 }
 
 }  // namespace
@@ -501,8 +501,10 @@ ViewMap ViewScheme(const Plan& plan, const FileHeader& header) {
   return view;
 }
 
-ViewMap ViewFingerprint(const Plan& plan, const FileHeader& header, std::string value) {
-  ViewMap view = FileView(header.fingerprint, plan.name_space, header);
+ViewMap ViewFingerprint(const Plan& plan, const std::string& path, bool of_manifests, const FileHeader& header,
+                        std::string value) {
+  ViewMap view = FileView(path, plan.name_space, header);
+  view.emplace_back("of_manifests", of_manifests);
   view.emplace_back("fingerprint", std::move(value));
   return view;
 }
@@ -533,17 +535,26 @@ ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool w
   return view;
 }
 
+ViewMap ViewManifest(const PlannedManifest& manifest, const FileHeader& header) {
+  ViewMap view = FileView(manifest.header, manifest.name_space, header);
+  view.emplace_back("manifest_fingerprint", header.manifest_fingerprint);
+  view.emplace_back("title", manifest.name);
+  view.emplace_back("function", manifest.function);
+  view.emplace_back("literal_lines", ManifestLines(manifest.json));
+  return view;
+}
+
 ViewMap ViewManifests(const Plan& plan, const FileHeader& header) {
   ViewMap view = FileView("", plan.name_space, header);
-  ViewList manifests;
+  ViewList includes, calls;
+  includes.push_back(plan.folder + "/clientset.h");
   for (const PlannedManifest& manifest : plan.manifests) {
-    manifests.push_back(ViewMap{{"title", manifest.name},
-                                {"symbol", "kManifest" + std::to_string(manifests.size())},
-                                {"literal_lines", ManifestLines(manifest.json)}});
+    includes.push_back(manifest.header);
+    calls.push_back("::" + manifest.name_space + "::" + manifest.function + "(),");
   }
-  view.emplace_back("clientset_include", plan.folder + "/clientset.h");
-  view.emplace_back("has_manifests", !manifests.empty());
-  view.emplace_back("manifests", std::move(manifests));
+  view.emplace_back("has_manifests", !calls.empty());
+  view.emplace_back("includes", std::move(includes));
+  view.emplace_back("calls", std::move(calls));
   return view;
 }
 

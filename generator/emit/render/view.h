@@ -18,8 +18,9 @@ namespace kgen::generator::emit {
 
 // The values that all files have.
 struct FileHeader {
-  std::vector<std::string> lines;  // the user's comment for the top of the file; may be empty
-  std::string fingerprint;         // the path of fingerprint.h, which every other header includes
+  std::vector<std::string> lines;    // the user's comment for the top of the file; may be empty
+  std::string fingerprint;           // the path of fingerprint.h, which every other header includes
+  std::string manifest_fingerprint;  // the path of manifest_fingerprint.h, which the headers of CRDs include instead
 };
 
 ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header);
@@ -30,7 +31,8 @@ ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header);
 ViewMap ViewClientset(const Plan& plan, const FileHeader& header);
 ViewMap ViewFactory(const Plan& plan, const FileHeader& header);
 ViewMap ViewScheme(const Plan& plan, const FileHeader& header);
-ViewMap ViewFingerprint(const Plan& plan, const FileHeader& header, std::string value);
+ViewMap ViewFingerprint(const Plan& plan, const std::string& path, bool of_manifests, const FileHeader& header,
+                        std::string value);
 
 // The tables of some structs of one header: of its top-level structs [first, last).
 struct TablePart {
@@ -46,7 +48,9 @@ std::vector<TablePart> AllTables(const Plan& plan);
 
 // A source file. If `with_scheme` is true, it also defines Kinds().
 ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool with_scheme, const FileHeader& header);
-// The source file with the CRDs.
+// The header with one CRD.
+ViewMap ViewManifest(const PlannedManifest& manifest, const FileHeader& header);
+// The source file of Manifests().
 ViewMap ViewManifests(const Plan& plan, const FileHeader& header);
 
 }  // namespace kgen::generator::emit

@@ -107,16 +107,36 @@ TEST_F(Generate, WritesAFingerprintThatEveryHeaderIncludesAndThatChangesWithAnyO
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", orders_}).code, kFine);
   const Tree before = ReadTree(out_);
   for (const auto& [path, text] : before) {
-    if (!path.ends_with(".h") || path == "acme/fingerprint.h") continue;
-    EXPECT_THAT(text, HasSubstr("#include \"acme/fingerprint.h\"")) << path;
+    if (!path.ends_with(".h") || path.ends_with("fingerprint.h")) continue;
+    const bool manifest = path.ends_with("_manifest.h");
+    const std::string included = manifest ? "acme/manifest_fingerprint.h" : "acme/fingerprint.h";
+    EXPECT_THAT(text, HasSubstr("#include \"" + included + "\"")) << path;
   }
   std::string changed = test_support::ReadFile(orders_);
   changed.replace(changed.find("photo:"), 6, "photograph:");
   std::ofstream(folder_ / "changed.yaml") << changed;
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", folder_ / "changed.yaml"}).code, kFine);
   EXPECT_NE(ReadTree(out_)["acme/fingerprint.h"], before.at("acme/fingerprint.h"));
+  EXPECT_NE(ReadTree(out_)["acme/manifest_fingerprint.h"], before.at("acme/manifest_fingerprint.h"));
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", orders_}).code, kFine);
   EXPECT_EQ(ReadTree(out_), before);
+}
+
+// Users of the types need not be compiled again.
+TEST_F(Generate, ChangesOnlyTheFingerprintOfTheManifestsIfNoTypeChanges) {
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", orders_}).code, kFine);
+  const Tree before = ReadTree(out_);
+  std::string changed = test_support::ReadFile(orders_);
+  const std::string was = "metadata:\n";
+  ASSERT_TRUE(changed.contains(was));
+  changed.replace(changed.find(was), was.size(), was + "  labels: {team: a}\n");
+  std::ofstream(folder_ / "changed.yaml") << changed;
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", folder_ / "changed.yaml"}).code, kFine);
+  Tree after = ReadTree(out_);
+  for (const auto& [path, text] : before) {
+    const bool changes = path.contains("manifest") && !path.ends_with("_manifests.cc");
+    EXPECT_EQ(after[path] != text, changes) << path;
+  }
 }
 
 // A CRD of kind Order in this group, in a file of its own.
@@ -190,13 +210,13 @@ TEST_F(Generate, WritesTheSourcesThatCMakeExpects) {
   }
 }
 
-TEST_F(Generate, PutsTheCrdsIntoASourceOfTheirOwn) {
+TEST_F(Generate, PutsEachCrdIntoAHeaderOfItsOwn) {
   const std::string crd = "additionalPrinterColumns";
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", orders_}).code, kFine);
-  EXPECT_THAT(ReadTree(out_).at("acme/acme_manifests.cc"), HasSubstr(crd));
+  EXPECT_THAT(ReadTree(out_).at("acme/shop/orders_manifest.h"), HasSubstr(crd));
   EXPECT_THAT(ReadTree(out_).at("acme/acme.cc"), Not(HasSubstr(crd)));
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", "--split-by-group", orders_}).code, kFine);
-  EXPECT_THAT(ReadTree(out_).at("acme/acme_manifests.cc"), HasSubstr(crd));
+  EXPECT_THAT(ReadTree(out_).at("acme/shop/orders_manifest.h"), HasSubstr(crd));
   // Without CRDs the file is there where its name is fixed.
   const std::string document = test_support::SourcePath("openapi/kubernetes-1.36/apis__policy__v1.json");
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", document}).code, kFine);
@@ -350,11 +370,11 @@ TEST_F(Generate, SplitsALongManifestIntoLiteralsThatEveryCompilerAccepts) {
   crd.replace(crd.find(start), start.size(), "description: " + std::string(150'000, 'x') + " Order is what");
   std::ofstream(folder_ / "long.yaml") << crd;
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", folder_ / "long.yaml"}).code, kFine);
-  std::istringstream lines(test_support::ReadFile(out_ + "/acme/acme_manifests.cc"));
+  std::istringstream lines(test_support::ReadFile(out_ + "/acme/shop/orders_manifest.h"));
   std::size_t literal = 0, literals = 0;
   for (std::string line; std::getline(lines, line);) {
     const std::size_t begin = line.find_first_not_of(' ');
-    if (line.starts_with("    {\"{") || (literal != 0 && line.starts_with("    {\""))) literal = 1, ++literals;
+    if (line.starts_with("      {\"{") || (literal != 0 && line.starts_with("      {\""))) literal = 1, ++literals;
     if (literal == 0 || begin == std::string::npos || (line[begin] != '"' && line[begin] != '{')) continue;
     literal += line.size() - begin;
     ASSERT_LT(literal, 65'536u);

@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Hash of the headers: 9344a27f5f273dd3.
+// Hash of the headers: d3562006c70aeb16.
 
 #endif  // ACME_FINGERPRINT_H_

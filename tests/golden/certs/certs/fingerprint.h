@@ -5,6 +5,6 @@
 #ifndef CERTS_FINGERPRINT_H_
 #define CERTS_FINGERPRINT_H_
 
-// Hash of the headers: 6b4b8750a2ca00ee.
+// Hash of the headers: c290f4b3cca649c9.
 
 #endif  // CERTS_FINGERPRINT_H_

@@ -19,7 +19,8 @@
 
 namespace delivery {
 
-// The CustomResourceDefinitions that this code was made from, as JSON, for kgen::crd::Install().
+// All CustomResourceDefinitions that this code was made from, as JSON, for kgen::crd::Install(). A program that calls
+// this contains the text of all of them; one that needs a few calls the functions in GROUP/PLURAL_manifest.h instead.
 std::span<const std::string_view> Manifests();
 
 // A handle: copies share the connection. Creating one does no network I/O. Thread safety: const members from any thread.

@@ -5,6 +5,6 @@
 #ifndef DELIVERY_FINGERPRINT_H_
 #define DELIVERY_FINGERPRINT_H_
 
-// Hash of the headers: 406eb48f1e4c1d08.
+// Hash of the headers: aaa3b03631f7d985.
 
 #endif  // DELIVERY_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Hash of the headers: 919db1202d2d9f22.
+// Hash of the headers: 3cf22af69b39a5f3.
 
 #endif  // HOSTILE_FINGERPRINT_H_

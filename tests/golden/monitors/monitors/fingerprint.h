@@ -5,6 +5,6 @@
 #ifndef MONITORS_FINGERPRINT_H_
 #define MONITORS_FINGERPRINT_H_
 
-// Hash of the headers: 4145ea10fe836eac.
+// Hash of the headers: 9b24cc9db89cad91.
 
 #endif  // MONITORS_FINGERPRINT_H_

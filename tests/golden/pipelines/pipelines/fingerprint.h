@@ -5,6 +5,6 @@
 #ifndef PIPELINES_FINGERPRINT_H_
 #define PIPELINES_FINGERPRINT_H_
 
-// Hash of the headers: eb57db2a5d1bd198.
+// Hash of the headers: e651967826a3bad1.
 
 #endif  // PIPELINES_FINGERPRINT_H_
