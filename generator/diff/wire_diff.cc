@@ -263,6 +263,9 @@ class WireDiff {
 
   void CompareFields(const Schema& a, const Schema& b, const std::string& parent) {
     const DocumentPath path(parent);
+    if (a.preserve_unknown && !b.preserve_unknown) {
+      Break(parent, "fields that the schema does not name are dropped now");
+    }
     for (const Field& field : a.fields) {
       const std::string below = path.Key(field.name).Text();
       const Field* other = b.Find(field.name);

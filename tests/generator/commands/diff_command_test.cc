@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -65,6 +66,8 @@ class Diff : public ::testing::Test {
     const bool breaks = result.out.find("breaks") != std::string::npos ||
                         result.out.find("the server now refuses") != std::string::npos;
     EXPECT_EQ(result.code, breaks ? 1 : 0) << result.out;
+    static const std::regex same("was ([^\n]*), is \\1\n");
+    EXPECT_FALSE(std::regex_search(result.out, same)) << result.out;
     return result.out;
   }
 
@@ -386,6 +389,60 @@ TEST_F(Diff, FindsWhatAServerRefusesNow) {
             "its least number of entries is 1 now");
   EXPECT_EQ(refuses("string", "string, x-kubernetes-validations: [{rule: 'self != oldSelf', message: M}]"),
             "a new rule: \"self != oldSelf\"");
+}
+
+// Where a change stands makes no difference: in elements, in entries, in shared types, in all versions.
+TEST_F(Diff, FindsWhatBreaksWhereverItStands) {
+  struct Case {
+    std::string before, after, line;  // `line` without the start of the position
+  };
+  const Case cases[] = {
+      {"{type: integer}", "{type: integer, minimum: 3}", "its minimum is 3 now"},
+      {"{type: integer, maximum: 10}", "{type: integer, maximum: 9}", "its maximum is 9, was 10"},
+      {"{type: number}", "{type: number, multipleOf: 0.5}", "it must be a multiple of 0.5 now"},
+      {"{type: string}", "{type: string, minLength: 1}", "its least length is 1 now"},
+      {"{type: string}", "{type: string, pattern: '^b'}", "its pattern is \"^b\" now"},
+      {"{type: string}", "{type: string, x-kubernetes-validations: [{rule: 'self > \"a\"'}]}",
+       "a new rule: \"self > \\\"a\\\"\""},
+      {"{type: string, enum: [u, v]}", "{type: string, enum: [u]}", "values are gone: \"v\""},
+      {"{type: string}", "{type: string, enum: [u]}", "only these values are legal now: \"u\""},
+      {"{type: string, nullable: true}", "{type: string}", "may no longer be null"},
+      {"{type: string}", "{type: integer}", "was a string, is an integer"},
+      {"{type: object, properties: {k: {type: string}}}",
+       "{type: object, required: [k], properties: {k: {type: string}}}", "k: the field is required now"},
+      {"{type: object, properties: {k: {type: string}}}", "{type: object, properties: {l: {type: string}}}",
+       "k: the field is gone"},
+      {"{type: object, properties: {k: {type: string}}, x-kubernetes-preserve-unknown-fields: true}",
+       "{type: object, properties: {k: {type: string}}}", "fields that the schema does not name are dropped now"},
+      {"{type: array, items: {type: string}}", "{type: array, items: {type: string}, x-kubernetes-list-type: set}",
+       "its elements must differ now"},
+      {"{type: array, items: {type: string}}", "{type: array, items: {type: string}, minItems: 1}",
+       "its least number of elements is 1 now"},
+      {"{type: object, additionalProperties: {type: string}}",
+       "{type: object, additionalProperties: {type: string}, maxProperties: 2}",
+       "its greatest number of entries is 2 now"},
+  };
+  const auto crd = [](const std::string& value) {
+    const std::string pod = "{type: object, properties: {i: {type: string}, j: " + value + "}}";
+    const std::string spec = "{type: object, properties: {a: {type: array, items: " + pod +
+                             "}, b: {type: object, additionalProperties: " + pod + "}, c: " + pod + "}}";
+    return test::OrderCrd("spec: " + spec) +
+           "  - {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: "
+           "{spec: " +
+           spec + "}}}}\n";
+  };
+  for (const Case& c : cases) {
+    const Result result = Compare(crd(c.before), crd(c.after));
+    EXPECT_EQ(result.code, 1) << c.after;
+    EXPECT_EQ(result.err, "") << c.after;
+    for (const char* version : {"v1", "v1beta1"}) {
+      for (const char* position : {"a[].j", "b[*].j", "c.j"}) {
+        const std::string start = "  shop.example.com/" + std::string(version) + " Order.spec." + position;
+        const std::string separator = c.line.starts_with("k:") ? "." : ": ";
+        EXPECT_THAT(result.out, HasSubstr(start + separator + c.line + "\n")) << c.after;
+      }
+    }
+  }
 }
 
 TEST_F(Diff, SaysNothingAboutLimitsThatWereLifted) {
