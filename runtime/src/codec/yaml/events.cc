@@ -28,6 +28,21 @@ bool LooksLikeTemplate(std::string_view text) {
   return false;
 }
 
+// True if a line has the mark that git leaves where it could not merge.
+bool HasConflictMarks(std::string_view text) { return text.starts_with("<<<<<<< ") || text.contains("\n<<<<<<< "); }
+
+// True if a line of JSON begins with a comment as JavaScript has them, or ends with one.
+bool HasJsonComment(std::string_view text) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos) return false;
+  if (text.substr(start).starts_with("//") || text.substr(start).starts_with("/*")) return true;
+  if (text[start] != '{' && text[start] != '[') return false;
+  for (const char* mark : {" //", "\t//", "\n//", "*/"}) {
+    if (text.contains(mark)) return true;
+  }
+  return false;
+}
+
 // True if the indentation of this line, or of the one before, contains a tab.
 bool HasTabIndent(std::string_view text, Mark mark) {
   for (std::uint32_t line = mark.line > 1 ? mark.line - 1 : 1; line <= mark.line; ++line) {
@@ -159,6 +174,8 @@ class EventReader {
   std::string Hint(Mark mark) const {
     if (LooksLikeTemplate(builder_.text())) return std::string(kHelmHint);
     if (HasTabIndent(builder_.text(), mark)) return "indent with spaces; YAML does not allow tabs there";
+    if (HasConflictMarks(builder_.text())) return "resolve the conflict of the merge, whose marks are in the file";
+    if (HasJsonComment(builder_.text())) return "remove the comments; JSON has none, and those of YAML begin with #";
     return {};
   }
 

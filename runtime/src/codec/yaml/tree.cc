@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kBlockBytes = 256u << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
+constexpr std::string_view kTooDeepHint = "nest less; a server refuses such depth too";
+
 std::string QuoteKey(std::string_view key) {
   std::string out = "\"";
   for (char c : key.substr(0, 80)) {
@@ -89,7 +91,8 @@ bool TreeBuilder::AddValue(const Node& node, std::size_t nodes, std::size_t heig
     return Fail(node.mark(), "more than " + std::to_string(options_.max_nodes) + " values, aliases expanded");
   }
   if (frames_.size() + height > options_.max_depth + 1) {
-    return Fail(node.mark(), "nested deeper than " + std::to_string(options_.max_depth) + " levels");
+    return Fail(node.mark(), "nested deeper than " + std::to_string(options_.max_depth) + " levels",
+                std::string(kTooDeepHint));
   }
   if (frames_.empty()) {
     root_ = node;
@@ -113,7 +116,8 @@ bool TreeBuilder::AddValue(const Node& node, std::size_t nodes, std::size_t heig
 
 bool TreeBuilder::Open(bool map, Mark mark, std::string_view anchor) {
   if (frames_.size() >= options_.max_depth) {
-    return Fail(mark, "nested deeper than " + std::to_string(options_.max_depth) + " levels");
+    return Fail(mark, "nested deeper than " + std::to_string(options_.max_depth) + " levels",
+                std::string(kTooDeepHint));
   }
   Frame& frame = frames_.emplace_back();
   frame.map = map;
@@ -245,7 +249,8 @@ bool TreeBuilder::Alias(std::string_view name, Mark mark) {
   }
   aliased_count_ += anchored.nodes;
   if (aliased_count_ > options_.max_aliased) {
-    return Fail(mark, "aliases expand to more than " + std::to_string(options_.max_aliased) + " values");
+    return Fail(mark, "aliases expand to more than " + std::to_string(options_.max_aliased) + " values",
+                "write fewer aliases of aliases; text of a few lines that expands to this is no sensible input");
   }
   Node node = anchored.node;
   node.mark_ = mark;

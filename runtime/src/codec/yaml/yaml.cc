@@ -150,11 +150,11 @@ std::expected<Stream, SyntaxError> Parse(std::string text, const Options& option
     return std::unexpected(builder.error());
   }
   if (LooksLikeUtf16(view)) {
-    builder.Fail(Mark{}, "the text is UTF-16, not UTF-8", "save the file as UTF-8");
+    builder.Fail(Mark{}, "the text is UTF-16 or UTF-32, not UTF-8", "save the file as UTF-8");
     return std::unexpected(builder.error());
   }
   if (const std::size_t bad = FindInvalidUtf8(view); bad != std::string_view::npos) {
-    builder.FailAtByte(bad, "invalid UTF-8 at byte " + std::to_string(bad));
+    builder.FailAtByte(bad, "invalid UTF-8 at byte " + std::to_string(bad), "save the file as UTF-8");
     return std::unexpected(builder.error());
   }
   if (LooksLikeJson(view)) {
