@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "generator/model/names.h"
@@ -33,19 +36,22 @@ void AppendMember(std::string_view key, std::string_view json, std::string& out)
   out += json;
 }
 
+// Labels or annotations, with the keys that kubectl makes of them.
+std::string TextsJson(const yaml::Node& texts) {
+  std::string out = "{";
+  for (const yaml::Entry& entry : texts.entries()) {
+    const std::string key = yaml::KubectlKey(entry).value_or("");
+    if (key != kLastApplied) AppendMember(key, yaml::ToJson(entry.value), out);
+  }
+  return out + "}";
+}
+
 std::string MetadataJson(const yaml::Node& metadata) {
   std::string out = "{";
   for (const yaml::Entry& entry : metadata.entries()) {
     if (std::find(kServerMetadata.begin(), kServerMetadata.end(), entry.key) != kServerMetadata.end()) continue;
-    if (entry.key == "annotations" && entry.value.is_map()) {
-      std::string annotations = "{";
-      for (const yaml::Entry& annotation : entry.value.entries()) {
-        if (annotation.key != kLastApplied) AppendMember(annotation.key, yaml::ToJson(annotation.value), annotations);
-      }
-      AppendMember(entry.key, annotations + "}", out);
-    } else {
-      AppendMember(entry.key, yaml::ToJson(entry.value), out);
-    }
+    const bool texts = (entry.key == "annotations" || entry.key == "labels") && entry.value.is_map();
+    AppendMember(entry.key, texts ? TextsJson(entry.value) : yaml::ToJson(entry.value), out);
   }
   return out + "}";
 }
@@ -196,11 +202,26 @@ class CrdParser {
       return;
     }
     const MapReader metadata(context_, *node, path);
+    for (const char* key : {"labels", "annotations"}) CheckKeys(node->Find(key), path.Key(key));
     const std::string name = metadata.StringOr("name");
     if (!valid_ || name == expected) return;
     Warning("crd-name", ValueOrigin(metadata, "name"),
             "the name is " + Quote(name) + "; it must be plural.group, " + Quote(expected), path.Key("name"),
             "the server refuses this CRD");
+  }
+
+  // The keys that kubectl refuses, and those that are the same for it.
+  void CheckKeys(const yaml::Node* texts, const DocumentPath& path) {
+    if (texts == nullptr) return;
+    std::set<std::string> keys;
+    for (const yaml::Entry& entry : texts->entries()) {
+      const std::optional<std::string> key = yaml::KubectlKey(entry);
+      if (key && keys.insert(*key).second) continue;
+      Error("wrong-kind", context_.At(entry.mark),
+            "the key " + std::string(entry.key) +
+                (key ? " appears again: kubectl reads it as " + Quote(*key) : " is not text"),
+            path, "quote it: \"" + std::string(entry.key) + "\"");
+    }
   }
 
   void ParseConversion(const MapReader& spec) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace kgen::generator::parse {
 namespace {
@@ -40,19 +41,6 @@ JsonKind KindOf(const yaml::Node& node) {
   return JsonKind::kNull;
 }
 
-// What kubectl makes of a key that is a boolean in YAML 1.1; empty for others.
-std::string_view BooleanOf(std::string_view key) {
-  std::string lower(key);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  for (const char* word : {"y", "yes", "on", "true"}) {
-    if (lower == word) return "true";
-  }
-  for (const char* word : {"n", "no", "off", "false"}) {
-    if (lower == word) return "false";
-  }
-  return {};
-}
-
 std::string SortedJson(const yaml::Node& node) { return yaml::ToJson(node, {.sort_keys = true}); }
 
 class SchemaReader {
@@ -78,8 +66,10 @@ class SchemaReader {
     schema_->has_not = map_.Has("not");
     ReadEnum();
     // `default: null` is a default, unlike other nulls.
-    if (const yaml::Node* value = map_.node().Find("default"); value != nullptr)
+    if (const yaml::Node* value = map_.node().Find("default"); value != nullptr) {
       schema_->default_json = SortedJson(*value);
+      WarnOfKeys(*value, path_.Key("default"));
+    }
     schema_->description = DescriptionLines(map_.Any("description"));
     ReadFacets();
     ReadExtensions();
@@ -90,6 +80,28 @@ class SchemaReader {
   void Error(std::string_view id, const yaml::Node& at, std::string message, std::string_view key,
              std::string hint = {}) {
     context_.diagnostics.Error(id, context_.At(at.mark()), std::move(message), path_.Key(key).Text(), std::move(hint));
+  }
+
+  // The keys of a default are names of properties, so they keep their source text as well.
+  void WarnOfKeys(const yaml::Node& value, const DocumentPath& path) {
+    for (const yaml::Entry& entry : value.entries()) {
+      const DocumentPath below = path.Key(entry.key);
+      WarnOfKey(entry, "the key", below);
+      WarnOfKeys(entry.value, below);
+    }
+    std::size_t index = 0;
+    for (const yaml::Node& item : value.items()) WarnOfKeys(item, path.Index(index++));
+  }
+
+  void WarnOfKey(const yaml::Entry& entry, const std::string& what, const DocumentPath& path) {
+    if (!entry.ambiguous) return;
+    const std::optional<std::string> read = yaml::KubectlKey(entry);
+    std::string others = "not for every YAML parser";
+    if (!read) others = "kubectl refuses it";
+    if (read && *read != entry.key) others = "kubectl reads it as " + Quote(*read);
+    context_.diagnostics.Warning("yaml-key", context_.At(entry.mark),
+                                 what + " " + std::string(entry.key) + " is a string here, but " + others, path.Text(),
+                                 "quote it: \"" + std::string(entry.key) + "\"");
   }
 
   void ReadType() {
@@ -152,14 +164,7 @@ class SchemaReader {
     schema_->properties.reserve(properties->entries().size());
     for (const yaml::Entry& entry : properties->entries()) {
       const DocumentPath property_path = path.Key(entry.key);
-      if (entry.ambiguous) {
-        const std::string_view read = BooleanOf(entry.key);
-        context_.diagnostics.Warning(
-            "yaml-key", context_.At(entry.mark),
-            "the property name " + std::string(entry.key) + " is a string here, but " +
-                (read.empty() ? "not for every YAML parser" : "kubectl reads it as " + Quote(read)),
-            property_path.Text(), "quote it: \"" + std::string(entry.key) + "\"");
-      }
+      WarnOfKey(entry, "the property name", property_path);
       schema_->properties.push_back(
           {std::string(entry.key), context_.At(entry.mark), ReadSchema(context_, entry.value, property_path)});
     }

@@ -143,7 +143,7 @@ ApiResult<json> ApiServer::ParseObject(const ApiCall& call) {
   if (call.content_type.empty() || call.content_type == "application/json" || call.content_type == "*/*") {
     object = ParseStrictly(call.body, duplicates);
   } else if (call.content_type == "application/yaml") {
-    const auto stream = yaml::Parse(call.body);
+    const auto stream = yaml::Parse(call.body, {.kubectl_keys = true});
     if (!stream || stream->documents().empty()) return Refuse(BadRequest("the body is not YAML"));
     object = json::parse(yaml::ToJson(stream->documents().front()), nullptr, /*allow_exceptions=*/false);
   } else {

@@ -203,6 +203,19 @@ TEST(SchemaMeaning, UsesTheSourceTextOfUnquotedPropertyNames) {
   EXPECT_EQ(test::Shape(loaded.api, *loaded.api.types[kind->type].schema.Find("p")->schema), "{on*: string}");
 }
 
+// A default must name the properties as their schema does.
+TEST(SchemaMeaning, UsesTheSourceTextOfTheKeysOfADefault) {
+  const Loaded loaded =
+      Load({OrderCrd("p:\n  type: object\n  default: {on: [{1.50: x}], null: z}\n"
+                     "  properties:\n    \"on\": {x-kubernetes-preserve-unknown-fields: true}")});
+  EXPECT_FALSE(loaded.diagnostics.has_errors());
+  EXPECT_THAT(loaded.Said(), HasSubstr("yaml-key: the key on is a string here, but kubectl reads it as \"true\""));
+  EXPECT_THAT(loaded.Said(), HasSubstr("yaml-key: the key 1.50 is a string here, but kubectl reads it as \"1.5\""));
+  EXPECT_THAT(loaded.Said(), HasSubstr("yaml-key: the key null is a string here, but kubectl refuses it"));
+  ASSERT_EQ(loaded.api.manifests.size(), 1u);
+  EXPECT_THAT(loaded.api.manifests[0].json, HasSubstr(R"("default":{"on":[{"1.50":"x"}],"null":"z"})"));
+}
+
 TEST(SchemaMeaning, TreatsASchemaWithoutTypeAsAnyJsonWhereAnotherTypeIsAllowed) {
   const std::pair<const char*, const char*> cases[] = {
       // The type that the other keywords suggest, unless something contradicts it.

@@ -353,6 +353,24 @@ TEST(Crd, KeepsTheManifestWithoutWhatTheServerAdded) {
   EXPECT_THAT(loaded.api.manifests[0].json, ::testing::Not(HasSubstr("status")));
 }
 
+TEST(Crd, ReadsKeysOfLabelsAndAnnotationsAsKubectl) {
+  const auto crd = [](const std::string& labels) {
+    return Replace(
+        kCrd, "metadata: {name: orders.shop.example.com}",
+        "metadata:\n  name: orders.shop.example.com\n  labels: {" + labels + "}\n  annotations: {" + labels + "}\n");
+  };
+  const Loaded loaded = Load({crd("yes: a, 0x10: b, 1.50: c, 'on': d, 2024-01-01: e")});
+  ASSERT_EQ(loaded.api.manifests.size(), 1u);
+  const std::string read = R"({"true":"a","16":"b","1.5":"c","on":"d","2024-01-01":"e"})";
+  EXPECT_THAT(loaded.api.manifests[0].json, HasSubstr(R"("labels":)" + read + R"(,"annotations":)" + read));
+  for (const auto& [labels, message] :
+       {std::pair{"null: a", "error wrong-kind: the key null is not text"},
+        {"~: a", "error wrong-kind: the key ~ is not text"},
+        {"yes: a, on: b", "error wrong-kind: the key on appears again: kubectl reads it as \"true\""}}) {
+    EXPECT_THAT(Load({crd(labels)}).Said(), HasSubstr(message));
+  }
+}
+
 // Contract: generator IN-27, OA-20.
 TEST(Crd, NamesTheKindOfOtherDocuments) {
   EXPECT_THAT(Load({"type: object\nproperties: {}\n"}).Said(),

@@ -96,7 +96,7 @@ TEST_F(ApplyTest, AppliesDocumentsAndItemsInTheirOrder) {
   EXPECT_THAT(Writes(), ElementsAre("patch namespaces shop", "patch configmaps shop/settings",
                                     "patch configmaps default/a", "patch deployments shop/web"));
   const Unstructured settings = Stored("configmaps", "shop", "settings");
-  EXPECT_EQ(settings.unknown_fields["data"], Json(R"({"on":"yes","script":"#!/bin/sh\necho hi\n"})"));
+  EXPECT_EQ(settings.unknown_fields["data"], Json(R"({"true":"yes","script":"#!/bin/sh\necho hi\n"})"));
   ASSERT_EQ(settings.metadata.managedFields.size(), 1u);
   EXPECT_EQ(settings.metadata.managedFields[0].manager, "kgen");
   EXPECT_EQ(settings.metadata.managedFields[0].operation, "Apply");

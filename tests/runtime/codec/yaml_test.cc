@@ -137,6 +137,84 @@ TEST(Yaml, MarksKeysThatOtherParsersReadDifferently) {
   EXPECT_EQ(ambiguous, "on 2020-01-01 7 ");
 }
 
+// The second column is what sigs.k8s.io/yaml v1.6.0 makes of the key.
+TEST(Yaml, ReadsKeysAsKubectlIfAsked) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"yes", "true"},
+      {"Y", "true"},
+      {"on", "true"},
+      {"no", "false"},
+      {"OFF", "false"},
+      {"1", "1"},
+      {"+1", "1"},
+      {"0x10", "16"},
+      {"0X1F", "31"},
+      {"010", "8"},
+      {"08", "8"},
+      {"-010", "-8"},
+      {"0o10", "8"},
+      {"0b101", "5"},
+      {"-0x10", "-16"},
+      {"-0", "0"},
+      {"1_000", "1000"},
+      {"9223372036854775807", "9223372036854775807"},
+      {"-9223372036854775808", "-9223372036854775808"},
+      {"-9223372036854775809", "-9.223372e+18"},
+      {"18446744073709551616", "1.8446744e+19"},
+      {"0x10000000000000000", "0x10000000000000000"},
+      {"1.50", "1.5"},
+      {"1.0", "1"},
+      {"+1.5", "1.5"},
+      {".5", "0.5"},
+      {"-.5", "-0.5"},
+      {"5.", "5"},
+      {"1.5_0", "1.5"},
+      {"-0.0", "-0"},
+      {"1e3", "1000"},
+      {"1E5", "100000"},
+      {"1e20", "1e+20"},
+      {"0.00001", "1e-05"},
+      {"1e-7", "1e-07"},
+      {"123456789.5", "1.2345679e+08"},
+      {"1234567.0", "1.234567e+06"},
+      {"1.5e300", ".inf"},
+      {"1e400", "1e400"},
+      {"1e-400", "0"},
+      {"3.4028236e38", ".inf"},
+      {".inf", ".inf"},
+      {"-.Inf", "-.inf"},
+      {".NaN", ".nan"},
+      {"2024-01-01", "2024-01-01"},
+      {"12:30", "12:30"},
+      {"=", "="},
+      {"\"yes\"", "yes"},
+      {"'1.50'", "1.50"},
+      {"!!str 1.50", "1.50"},
+      {"! 0x10", "0x10"},
+      {"!!bool \"yes\"", "true"},
+      {"!!float 1", "1"},
+  };
+  for (const auto& [key, read] : cases) {
+    const auto stream = Parse(std::string(key) + ": v\n", {.kubectl_keys = true});
+    ASSERT_TRUE(stream.has_value()) << key << ": " << stream.error().message;
+    EXPECT_EQ(stream->documents()[0].entries()[0].key, read) << key;
+  }
+}
+
+TEST(Yaml, RefusesKeysThatKubectlRefuses) {
+  const Options options{.kubectl_keys = true};
+  for (const char* key : {"null", "~", "Null", "9223372036854775808", "0xffffffffffffffff", "!!null \"\""}) {
+    const SyntaxError error = Error(std::string("a: 1\n") + key + ": v\n", options);
+    EXPECT_THAT(error.message, HasSubstr("is not text")) << key;
+    EXPECT_EQ(error.hint, "quote it") << key;
+    EXPECT_EQ(error.mark.line, 2u) << key;
+  }
+  // kubectl takes one of the two, and not always the same.
+  EXPECT_EQ(Error("yes: 1\non: 2\n", options).message, "duplicate key \"true\", first at 1:1");
+  EXPECT_EQ(Error("16: 1\n\"0x10\": 2\n0x10: 3\n", options).message, "duplicate key \"16\", first at 1:1");
+  EXPECT_EQ(Error("a: &on yes\n\"true\": 2\n*on : 3\n", options).message, "duplicate key \"true\", first at 2:1");
+}
+
 TEST(Yaml, RefusesKeysThatAreNotText) {
   EXPECT_EQ(Read("? [a]\n: b\n"), "1:3 a key must be text, not a list");
   EXPECT_EQ(Read("a:\n  ? {b: c}\n  : d\n"), "2:5 a key must be text, not a map");

@@ -16,8 +16,9 @@
 //   }
 //
 // Plain scalars mean what they mean to the Kubernetes command line: YAML 1.1 booleans (yes, no, on, off, y, n in three
-// cases), 0755 is octal, dates are text, 1:30 is text. Quoted text is always text. Keys are never converted: `on:` is
-// the key "on". Text that begins like JSON is read by a strict JSON reader first, which is several times faster.
+// cases), 0755 is octal, dates are text, 1:30 is text. Quoted text is always text. Keys keep their source text: `on:`
+// is the key "on", unless Options::kubectl_keys is set. Text that begins like JSON is read by a strict JSON reader
+// first, which is several times faster.
 //
 // Refused, with position: duplicate keys, keys that are not scalars, unknown or cyclic aliases, invalid UTF-8, UTF-16,
 // `.inf` and `.nan` (JSON has no such numbers), and anything beyond a limit of Options. Merge keys (`<<`) and aliases
@@ -145,7 +146,15 @@ struct Options {
   // gigabytes in code that walks the tree.
   std::size_t max_aliased = 100'000;
   std::size_t max_depth = 256;
+  // Whether each key is what KubectlKey() returns, in place of its source text. Keys that kubectl refuses are errors,
+  // and so are keys that become equal.
+  bool kubectl_keys = false;
 };
+
+// Returns the text that kubectl makes of a key: "true" of `yes`, "16" of `0x10`, "1.5" of `1.50`, "1e+06" of `1e6`.
+// Numbers with a fraction or an exponent have the precision of 32 bits there. Nothing for null and for integers from
+// 2^63 to 2^64-1, which kubectl refuses.
+std::optional<std::string> KubectlKey(const Entry& entry);
 
 // One text: any number of documents and the memory behind them. Move-only; moving keeps every Node valid.
 class Stream {

@@ -207,7 +207,7 @@ Applied ApplyAll(Applier& applier, const ApplyOptions& options, std::string text
     return std::unexpected(
         ApplyError(Error(Code::kInvalidArgument, "field_manager is empty; name the program that applies")));
   }
-  const auto stream = yaml::Parse(std::move(text));
+  const auto stream = yaml::Parse(std::move(text), {.kubectl_keys = true});
   if (!stream) return FailSyntax(stream.error());
   Manifests manifests;
   for (std::size_t i = 0; i < stream->documents().size(); ++i) {

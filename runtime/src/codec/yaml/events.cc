@@ -129,9 +129,9 @@ class EventReader {
     const std::string_view tag = View(scalar.tag);
     const bool plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
     const std::string_view text = builder_.arena().Copy(source);
+    if (builder_.WantsKey()) return HandleKey(event, mark, text, plain);
     bool value = false;
     Kind kind = plain && tag != "!" ? ResolvePlain(text, value) : Kind::kString;
-    if (builder_.WantsKey()) return HandleKey(event, mark, text, plain, kind);
     if (!tag.empty() && !ApplyTag(tag, text, plain, mark, kind, value)) return false;
     if (kind == Kind::kFloat && IsInfinityOrNan(text)) {
       return builder_.Fail(mark, std::string(text) + " has no equivalent in JSON", "quote it if text is meant");
@@ -141,13 +141,20 @@ class EventReader {
     return builder_.Scalar(node);
   }
 
-  bool HandleKey(const yaml_event_t& event, Mark mark, std::string_view text, bool plain, Kind kind) {
+  bool HandleKey(const yaml_event_t& event, Mark mark, std::string_view text, bool plain) {
     if (plain && text.empty()) return builder_.Fail(mark, "there is no key before ':'", Hint(mark));
     const auto& scalar = event.data.scalar;
     if (scalar.anchor != nullptr) {
       builder_.Anchor(View(scalar.anchor), TreeBuilder::MakeScalar(Kind::kString, text, mark, plain));
     }
-    return builder_.Key(text, mark, plain, plain && (kind != Kind::kString || LooksLikeTimestamp(text)));
+    // A tag decides in place of the style; one of another type than these makes the key text.
+    const std::string_view tag = View(scalar.tag);
+    bool typed = plain && tag.empty();
+    for (const char* type : {"bool", "float", "int", "null"})
+      typed = typed || tag == "tag:yaml.org,2002:" + std::string(type);
+    bool value = false;
+    const bool other = typed && (ResolvePlain(text, value) != Kind::kString || LooksLikeTimestamp(text));
+    return builder_.Key(text, mark, plain, other);
   }
 
   // Handles explicit tags. Core tags are checked; a scalar with any other tag is text, as for kubectl.

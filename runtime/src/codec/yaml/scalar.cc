@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 
 #include "codec/yaml/tree.h"
 
@@ -95,6 +97,28 @@ std::string FloatToJson(std::string_view text) {
   return out += rest;
 }
 
+// Returns what Go's strconv.FormatFloat(value, 'g', -1, 32) returns, for a YAML float.
+std::string FormatFloat32(std::string_view text) {
+  if (IsInfinityOrNan(text))
+    return text.ends_with('n') || text.ends_with('N') ? ".nan" : text[0] == '-' ? "-.inf" : ".inf";
+  const std::string plain = WithoutUnderscores(text);
+  const std::string_view digits = std::string_view(plain).substr(plain.starts_with('+') ? 1 : 0);
+  double wide = 0;
+  const std::from_chars_result parsed = std::from_chars(digits.data(), digits.data() + digits.size(), wide);
+  const bool small = digits.contains("e-") || digits.contains("E-");
+  if (parsed.ec != std::errc() && !small) return std::string(text);  // too large, so text for Go's YAML reader
+  const auto value = static_cast<float>(wide);
+  if (std::isinf(value)) return value < 0 ? "-.inf" : ".inf";
+  std::array<char, 64> buffer;
+  const auto print = [&](std::chars_format format) {
+    const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format);
+    return std::string(buffer.data(), end);
+  };
+  std::string scientific = print(std::chars_format::scientific);
+  const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
+  return exponent < -4 || exponent >= 6 ? scientific : print(std::chars_format::fixed);
+}
+
 }  // namespace
 
 bool IsInfinityOrNan(std::string_view text) { return IsOneOf(text, kSpecialFloats); }
@@ -142,6 +166,28 @@ Kind ResolvePlain(std::string_view text, bool& value) {
     if (ParseInteger(text, negative, magnitude)) return Kind::kInt;
   }
   return IsYamlFloat(WithoutUnderscores(text)) ? Kind::kFloat : Kind::kString;
+}
+
+std::optional<std::string> KubectlKey(const Entry& entry) {
+  if (!entry.ambiguous) return std::string(entry.key);
+  bool value = false;
+  switch (ResolvePlain(entry.key, value)) {
+    case Kind::kNull:
+      return std::nullopt;
+    case Kind::kBool:
+      return value ? "true" : "false";
+    case Kind::kFloat:
+      return FormatFloat32(entry.key);
+    case Kind::kInt: {
+      bool negative = false;
+      std::uint64_t magnitude = 0;
+      ParseInteger(entry.key, negative, magnitude);
+      if (!negative && magnitude > 0x7FFFFFFFFFFFFFFF) return std::nullopt;
+      return (negative && magnitude != 0 ? "-" : "") + std::to_string(magnitude);
+    }
+    default:
+      return std::string(entry.key);
+  }
 }
 
 // YYYY-M-D, alone or followed by a time.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace kgen::yaml {
@@ -78,6 +80,11 @@ Node TreeBuilder::MakeScalar(Kind kind, std::string_view text, Mark mark, bool p
 }
 
 bool TreeBuilder::Key(std::string_view text, Mark mark, bool plain, bool ambiguous) {
+  if (ambiguous && options_.kubectl_keys) {
+    const std::optional<std::string> read = KubectlKey({text, mark, plain, ambiguous, Node()});
+    if (!read) return Fail(mark, "the key " + std::string(text) + " is not text", "quote it");
+    text = arena().Copy(*read);
+  }
   Frame& frame = frames_.back();
   frame.has_key = true;
   frame.merge_key = plain && text == "<<";
@@ -245,7 +252,7 @@ bool TreeBuilder::Alias(std::string_view name, Mark mark) {
   if (WantsKey()) {
     if (!anchored.node.is_scalar())
       return Fail(mark, "a key must be text, not " + std::string(Describe(anchored.node.kind())));
-    return Key(anchored.node.text(), mark, false, false);
+    return Key(anchored.node.text(), mark, false, anchored.node.kind() != Kind::kString);
   }
   aliased_count_ += anchored.nodes;
   if (aliased_count_ > options_.max_aliased) {
