@@ -12,6 +12,7 @@
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
+#include "core/out_of_memory.h"
 #include "kgen/core/field_path.h"
 #include "net/text.h"
 
@@ -126,7 +127,7 @@ Result<void> InformerCore::Impl::Join(const std::stop_token& stop) {
     try {
       joined = JoinWith(*joiner_, stop);
     } catch (const std::bad_alloc&) {
-      joined = Fail(client::OutOfMemory());
+      joined = Fail(detail::OutOfMemory());
     }
     joins_ = false;
     return joined;

@@ -149,7 +149,8 @@ std::optional<std::string> PathOf(std::string_view target) {
   if (target.starts_with('/')) return std::string(target);
   const std::size_t authority = target.find("://");
   if (authority == std::string_view::npos) return std::nullopt;
-  const boost::beast::string_view scheme(target.data(), authority);
+  const std::string_view before = target.substr(0, authority);
+  const boost::beast::string_view scheme(before.data(), before.size());
   if (!boost::beast::iequals(scheme, "http") && !boost::beast::iequals(scheme, "https")) return std::nullopt;
   target.remove_prefix(authority + 3);
   const std::size_t end = std::min(target.find_first_of("/?"), target.size());

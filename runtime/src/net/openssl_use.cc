@@ -35,9 +35,9 @@ struct EndAtExit {
 void OpenSslUse::Prepare() {
   // OpenSSL registers its exit handler here. Ours is registered later, so it is called first. If other code has used
   // OpenSSL, its handler may already have run.
-  static const bool initialized = OPENSSL_init_ssl(0, nullptr) == 1;
-  static const EndAtExit end_at_exit;
-  if (initialized) return;
+  static const bool kInitialized = OPENSSL_init_ssl(0, nullptr) == 1;
+  static const EndAtExit kEndAtExit;
+  if (kInitialized) return;
   const MutexLock lock(TheState().mutex);
   TheState().gone = true;
 }

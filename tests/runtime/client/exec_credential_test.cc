@@ -19,7 +19,6 @@
 namespace kgen::testing {
 namespace {
 
-using client::Credential;
 using client::ExecCredentials;
 using ::testing::AllOf;
 using ::testing::HasSubstr;

@@ -23,7 +23,6 @@ namespace kgen::yaml {
 namespace {
 
 using test_support::ReadFile;
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string Quoted(std::string_view text) {

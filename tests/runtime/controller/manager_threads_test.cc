@@ -145,7 +145,7 @@ class FullPoolTest : public ::testing::Test {
   }
   ~FullPoolTest() override { hang_.request_stop(); }
 
-  void Hang() { Discard(config_.executor->MakeWaiter("the test")->Wait(hang_.get_token())); }
+  void Hang() { (void)config_.executor->MakeWaiter("the test")->Wait(hang_.get_token()); }
   std::string Lease() { return cluster_.Get("leases", "default", "shop").value_or(""); }
 
   testing::Cluster cluster_{{.simulated = false}};

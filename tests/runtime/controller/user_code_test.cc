@@ -4,6 +4,9 @@
 // is lost, and nothing ends.
 #include <functional>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "kgen/controller/create_or_update.h"
 #include "kgen/controller/finalizers.h"
@@ -56,7 +59,8 @@ struct ThrowsWhenCopied {
   Throws* throws;
 };
 
-std::vector<Case> Cases() {
+// Exceptions inside of the reconcile function.
+std::vector<Case> ReconcileCases() {
   return {
       {"AReconcileFunction", "the reconcile function threw: broken", kPanics, Case{}.build,
        [](Request&, Throws& throws) { return throws(), Result<void>(); }},
@@ -108,6 +112,12 @@ std::vector<Case> Cases() {
          EXPECT_EQ(map.data["y"], "done") << "an exception must not keep the others from their work";
          return done.result;
        }},
+  };
+}
+
+// Exceptions of other functions of the user.
+std::vector<Case> FunctionCases() {
+  return {
       {"APredicateOfWhen", "controller maps, configmaps: a predicate threw: broken", kFunctionPanics,
        [](Builder builder, Throws& throws) {
          return std::move(builder).When(Predicate<ConfigMap>([&](const ConfigMap&) { return throws(), true; }));
@@ -131,6 +141,12 @@ std::vector<Case> Cases() {
          return Fail(Code::kServer, "not now");
        }},
   };
+}
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases = ReconcileCases(), functions = FunctionCases();
+  for (Case& row : functions) cases.push_back(std::move(row));
+  return cases;
 }
 
 class UserCodeTest : public ManagerTest {};

@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 int SocketTo(std::uint16_t port) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/fd"), ::closedir);
   while (const dirent* entry = ::readdir(folder.get())) {
-    const int handle = std::atoi(entry->d_name);
+    const int handle = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
     sockaddr_in peer{};
     socklen_t size = sizeof peer;
     if (::getpeername(handle, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sin_family != AF_INET) continue;

@@ -41,7 +41,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 const GroupVersionResource kPods{"", "v1", "pods"};
 const GroupVersionKind kPod{"", "v1", "Pod"};

@@ -22,8 +22,10 @@
 #include "tests/support/signal.h"
 
 // Where the leak checker is: the objects of a child are left alone, and threads that held others do not exist.
+// NOLINTBEGIN(bugprone-reserved-identifier): the leak checker calls the function by this name
 extern "C" int __lsan_is_turned_off();
 extern "C" int __lsan_is_turned_off() { return kgen::detail::ForkedChild() ? 1 : 0; }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace kgen::test_support {
 namespace {
@@ -341,7 +343,7 @@ TEST(ForkedChild, IsNotWhatASpawnedProgramLeavesBehind) {
   pid_t child = 0;
   ASSERT_EQ(::posix_spawnp(&child, name, nullptr, nullptr, arguments, environ), 0);
   EXPECT_EQ(WaitFor(child).exit_code, 0);
-  child = ::vfork();
+  child = ::vfork();  // NOLINT(bugprone-unsafe-functions,clang-analyzer-security.insecureAPI.vfork): the case
   if (child == 0) {
     ::execvp(name, arguments);
     ::_exit(1);

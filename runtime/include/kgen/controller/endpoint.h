@@ -109,7 +109,7 @@ class Endpoint {
   // Errors: kConfig       the address is malformed, or a file cannot be read or used, or only one of the two is named
   //         kUnavailable  the address is in use or not one of this machine
   //         kInternal     OpenSSL cannot make a certificate
-  static Result<Endpoint> Listen(EndpointOptions options);
+  static Result<Endpoint> Listen(const EndpointOptions& options);
 
   // A name has letters, digits, '.', '_' and '-', and may be used once for each of the three.
   // Errors: kInvalidArgument  the name is empty, malformed or taken, the function is empty, or Start() was called

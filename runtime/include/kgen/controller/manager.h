@@ -125,8 +125,10 @@ class Manager {
   // Checks of /healthz and /readyz, see Endpoint; /readyz has one named "caches" already. A check must not hold the
   // manager, which holds the check.
   // Errors: kInvalidArgument (a name that is taken or malformed; Run() has been called).
-  [[nodiscard]] Result<void> AddHealthCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
-  [[nodiscard]] Result<void> AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
+  [[nodiscard]] Result<void> AddHealthCheck(std::string_view name,
+                                            std::function<Result<void>(std::stop_token)> check) const;
+  [[nodiscard]] Result<void> AddReadyCheck(std::string_view name,
+                                           std::function<Result<void>(std::stop_token)> check) const;
   // A page of your own beside /metrics, see Endpoint::AddPage(). The same holds for its function and the errors.
   [[nodiscard]] Result<void> AddPage(std::string_view path, Endpoint::Page page) const;
   const std::string& endpoint_address() const noexcept;  // "[::]:8080"; "" while it is off

@@ -8,11 +8,11 @@
 #include <optional>
 #include <utility>
 
-#include "cache/deliberate_bugs.h"
 #include "cache/store/deliberate_bugs.h"
 #include "client/request/errors.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
+#include "core/out_of_memory.h"
 
 namespace kgen::cache {
 namespace {
@@ -125,7 +125,7 @@ Result<void> Listener::Join(std::stop_token stop) {
       waited = waiter->Wait(stop);  // an earlier call may have left a notification
     } while (waited && running());
   } catch (const std::bad_alloc&) {
-    waited = Fail(client::OutOfMemory());
+    waited = Fail(detail::OutOfMemory());
   }
   if (waiter && caller != nullptr) {
     const MutexLock graph(graph_mutex_);

@@ -179,15 +179,15 @@ void Reflector::Park(bool watch, const Error& error, Step step) {
 }
 
 void Reflector::HistoryGone(const Error& error) {
-  constexpr bool watch = true;
+  constexpr bool kWatch = true;
   CountFailure(error);
   if (++expirations_ == 1) {
-    Report(watch, error, Nanos(0));
+    Report(kWatch, error, Nanos(0));
     return Go(&Reflector::StartRound, client::Gate::Purpose::kRelist);
   }
   resync_timer_.Cancel();
   const Nanos delay = backoff_.Next(jitter_);
-  Report(watch, error, delay);
+  Report(kWatch, error, delay);
   Wait(delay, &Reflector::StartRound, false);
 }
 

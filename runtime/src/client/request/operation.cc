@@ -8,9 +8,9 @@
 
 #include "client/request/errors.h"
 #include "client/request/warnings.h"
+#include "core/execution/post_timer.h"
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
-#include "core/post_timer.h"
 #include "core/secrets.h"
 #include "net/text.h"
 

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "client/request/pause.h"
+#include "core/execution/post_timer.h"
 #include "core/json/json_depth.h"
-#include "core/json_depth.h"
-#include "core/post_timer.h"
 #include "kgen/core/executor.h"
 #include "net/text.h"
 

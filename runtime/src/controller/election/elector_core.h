@@ -25,8 +25,8 @@
 #include "client/request/connection_core.h"
 #include "controller/election/lease.h"
 #include "core/execution/jitter.h"
+#include "core/execution/post_timer.h"
 #include "core/memory/mutex.h"
-#include "core/post_timer.h"
 #include "kgen/client/raw_resource.h"
 #include "kgen/controller/leader_election.h"
 

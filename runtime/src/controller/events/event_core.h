@@ -17,9 +17,9 @@
 
 #include "controller/events/event.h"
 #include "core/execution/jitter.h"
+#include "core/execution/post_timer.h"
 #include "core/lru_map.h"
 #include "core/memory/mutex.h"
-#include "core/post_timer.h"
 #include "kgen/controller/event_recorder.h"
 
 namespace kgen::controller {

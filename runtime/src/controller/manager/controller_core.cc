@@ -8,8 +8,8 @@
 
 #include "client/request/errors.h"
 #include "core/execution/jitter.h"
+#include "core/execution/post_timer.h"
 #include "core/observers/notify_observer.h"
-#include "core/post_timer.h"
 #include "core/thrown.h"
 #include "kgen/controller/metrics.h"
 #include "net/text.h"

@@ -49,11 +49,11 @@ const Connection& Manager::connection() const noexcept { return core_->connectio
 const Metrics& Manager::metrics() const noexcept { return core_->metrics(); }
 EventRecorder Manager::events(std::string_view controller) const { return core_->EventsOf(controller); }
 
-Result<void> Manager::AddHealthCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const {
-  return core_->endpoint().AddHealthCheck(std::move(name), std::move(check));
+Result<void> Manager::AddHealthCheck(std::string_view name, std::function<Result<void>(std::stop_token)> check) const {
+  return core_->endpoint().AddHealthCheck(name, std::move(check));
 }
-Result<void> Manager::AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const {
-  return core_->endpoint().AddReadyCheck(std::move(name), std::move(check));
+Result<void> Manager::AddReadyCheck(std::string_view name, std::function<Result<void>(std::stop_token)> check) const {
+  return core_->endpoint().AddReadyCheck(name, std::move(check));
 }
 Result<void> Manager::AddPage(std::string_view path, Endpoint::Page page) const {
   return core_->endpoint().AddPage(path, std::move(page));
@@ -64,7 +64,7 @@ const std::string& Manager::endpoint_health_address() const noexcept { return co
 bool Manager::IsLeader() const noexcept { return core_->IsLeader(); }
 Result<void> Manager::Run(std::stop_token stop) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
-  return core_->Run(std::move(stop));
+  return core_->Run(stop);
 }
 
 }  // namespace kgen

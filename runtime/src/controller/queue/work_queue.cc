@@ -47,7 +47,10 @@ inline std::uint64_t Hash(std::uint64_t hash, std::string_view text) noexcept {
 }
 
 // Copies of a key share its text or contain the same bytes, and comparing them is faster than comparing the texts.
-bool SameBytes(const String& a, const String& b) noexcept { return std::memcmp(&a, &b, sizeof(String)) == 0; }
+// A String has no padding: all of its bytes are its value, or where that is.
+bool SameBytes(const String& a, const String& b) noexcept {
+  return std::memcmp(&a, &b, sizeof(String)) == 0;  // NOLINT(bugprone-suspicious-memory-comparison): see above
+}
 
 }  // namespace
 

@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "client/request/errors.h"
-#include "core/post_timer.h"
+#include "core/execution/post_timer.h"
+#include "core/out_of_memory.h"
 
 namespace kgen::controller {
 namespace {
@@ -113,7 +114,7 @@ class AccessReview::Post final : public SharedObject {
     try {
       Send();
     } catch (const std::bad_alloc&) {
-      answered_(Fail(client::OutOfMemory(request_.what)));
+      answered_(Fail(detail::OutOfMemory(request_.what)));
     }
   }
 

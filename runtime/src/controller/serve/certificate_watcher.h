@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "core/execution/post_timer.h"
 #include "core/memory/mutex.h"
-#include "core/post_timer.h"
 #include "kgen/controller/endpoint.h"
 #include "kgen/controller/metrics.h"
 #include "kgen/core/clock.h"

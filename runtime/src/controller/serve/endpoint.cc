@@ -36,7 +36,7 @@ EndpointRoutes::Function FunctionOf(Endpoint::Check check) {
 
 Endpoint::Endpoint(Shared<Handle> handle) noexcept : handle_(std::move(handle)) {}
 
-Result<Endpoint> Endpoint::Listen(EndpointOptions options) {
+Result<Endpoint> Endpoint::Listen(const EndpointOptions& options) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   auto server = EndpointServer::Listen(options, net::EventLoop::ForEndpoints());
   if (!server) return Fail(std::move(server).error());

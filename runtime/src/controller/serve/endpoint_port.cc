@@ -141,7 +141,7 @@ class EndpointConnection final : public SharedObject, private net::Wire::User, p
     Enter(page ? Phase::kPage : Phase::kHealth);
     WatchReader();
     if (page) port_->MakeRoomForPage(this);
-    port_->routes().Handle(std::move(request), port_->pages(), writer);
+    port_->routes().Handle(request, port_->pages(), writer);
   }
   void OnHttp1End() override {
     if (port_) Enter(Phase::kIdle);
@@ -227,13 +227,13 @@ Result<void> EndpointPort::Listen() {
 void EndpointPort::Open() {
   loop_->Post([self = Shared<EndpointPort>(this)] {
     self->open_ = true;
-    for (auto& stream : std::exchange(self->early_, {})) self->Serve(std::move(stream));
+    for (const auto& stream : std::exchange(self->early_, {})) self->Serve(stream);
   });
 }
 
 void EndpointPort::Accept(Shared<TcpStream> stream) {
   if (closed_) return stream->Close();
-  if (open_) return Serve(std::move(stream));
+  if (open_) return Serve(stream);
   if (early_.size() == kMaxConnections) {
     early_.front()->Close();
     early_.erase(early_.begin());
@@ -241,7 +241,7 @@ void EndpointPort::Accept(Shared<TcpStream> stream) {
   early_.push_back(std::move(stream));
 }
 
-void EndpointPort::Serve(Shared<TcpStream> stream) {
+void EndpointPort::Serve(const Shared<TcpStream>& stream) {
   if (closed_) return stream->Close();
   if (connections_.size() >= kMaxConnections) MakeRoom();
   auto connection = MakeShared<EndpointConnection>(Shared<EndpointPort>(this), stream);

@@ -76,7 +76,7 @@ class EndpointPort final : public SharedObject, private net::EventLoop::User {
 
   Result<void> Listen();
   void Accept(Shared<net::TcpStream> stream);
-  void Serve(Shared<net::TcpStream> stream);
+  void Serve(const Shared<net::TcpStream>& stream);
   void MakeRoom();
   // The connections for which `which` returns true.
   template <typename Which>

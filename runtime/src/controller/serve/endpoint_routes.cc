@@ -233,7 +233,7 @@ bool EndpointRoutes::IsPage(const net::ServerRequest& request) const noexcept {
   return path == "/metrics" || path == "/debug" || path == "/debug/" || PageAt(path) != nullptr;
 }
 
-void EndpointRoutes::Handle(net::ServerRequest request, Pages pages, const Shared<net::ResponseWriter>& writer) {
+void EndpointRoutes::Handle(const net::ServerRequest& request, Pages pages, const Shared<net::ResponseWriter>& writer) {
   Target target(request);
   const bool missing = PageAt(target.path) == nullptr && (target.path == "/metrics" ? !metrics_ : sections_.empty());
   const bool restricted = IsPage(request) && pages != Pages::kHealth && !missing;

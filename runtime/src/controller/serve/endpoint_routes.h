@@ -46,7 +46,7 @@ class EndpointRoutes final : public SharedObject {
   // True for what may wait for something: /metrics, /debug and the pages of AddPage().
   bool IsPage(const net::ServerRequest& request) const noexcept;
   // Answers, now or later.
-  void Handle(net::ServerRequest request, Pages pages, const Shared<net::ResponseWriter>& writer);
+  void Handle(const net::ServerRequest& request, Pages pages, const Shared<net::ResponseWriter>& writer);
   // How many answers of more than 64 KiB exist, because somebody has not read all of them yet.
   std::size_t large_answers() const noexcept { return large_->count.load(); }
   // Requests the stop of running functions, and starts no others.

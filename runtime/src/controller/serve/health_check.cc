@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/request/errors.h"
+#include "core/out_of_memory.h"
 
 namespace kgen::controller {
 namespace {
@@ -59,7 +60,7 @@ void HealthCheck::Run() {
   try {
     call_->Call([self = Shared<HealthCheck>(this)](const Result<SharedCall::Text>& result) { self->OnEnd(result); });
   } catch (const std::bad_alloc&) {
-    OnEnd(Fail(client::OutOfMemory()));
+    OnEnd(Fail(detail::OutOfMemory()));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/request/errors.h"
+#include "core/out_of_memory.h"
 
 namespace kgen::controller {
 namespace {
@@ -45,7 +46,7 @@ void SharedCall::Begin(const Shared<Run>& run) {
       self->Finish(self->Invoke(stop));
     });
   } catch (const std::bad_alloc&) {
-    Finish(Fail(client::OutOfMemory(name_)));
+    Finish(Fail(detail::OutOfMemory(name_)));
   }
 }
 

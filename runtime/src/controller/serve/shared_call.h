@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "controller/serve/activity.h"
+#include "core/execution/post_timer.h"
 #include "core/memory/mutex.h"
-#include "core/post_timer.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/result.h"

@@ -61,7 +61,7 @@ class HostileClients : public ::testing::TestWithParam<bool> {
     options.address = "127.0.0.1:0";
     options.observer = NullObserver();
     if (tls_) options.tls = TlsFiles();
-    endpoint_ = Must(Endpoint::Listen(std::move(options)));
+    endpoint_ = Must(Endpoint::Listen(options));
   }
   Client& Dial(bool handshake = true) {
     clients_.push_back(std::make_unique<Client>(io_, context_));
@@ -73,7 +73,7 @@ class HostileClients : public ::testing::TestWithParam<bool> {
     socket.connect({boost::asio::ip::make_address(address.substr(0, colon)),
                     static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1)))});
     boost::system::error_code ignored;
-    if (tls_ && handshake) clients_.back()->stream.handshake(TlsStream::client, ignored);
+    if (tls_ && handshake) (void)clients_.back()->stream.handshake(TlsStream::client, ignored);
     return *clients_.back();
   }
   static std::string Request(const std::string& target, const std::string& more = "") {

@@ -201,7 +201,7 @@ TEST(EndpointSocketTest, StopWaitsForFunctionsThatEndAtItsRequest) {
   std::atomic<bool> returned = false;
   Must(endpoint.AddReadyCheck("slow", [&](const std::stop_token& stop) {
     begun->Notify();
-    Discard(never->Wait(stop));
+    (void)never->Wait(stop);
     returned = true;
     return Result<void>();
   }));
@@ -217,7 +217,7 @@ TEST(EndpointSocketTest, StopWaitsForRequests) {
   const auto release = options.executor->MakeWaiter("the test"), begun = options.executor->MakeWaiter("the test");
   Must(endpoint.AddDebugSection("slow", [&] {
     begun->Notify();
-    Discard(release->Wait());
+    (void)release->Wait();
     return std::string("page");
   }));
   Must(endpoint.Start());

@@ -2,8 +2,8 @@
 //
 // Timers that post their task to a strand. What the post needs is allocated before the clock runs the timer, because
 // code on the clock's thread cannot handle a failure.
-#ifndef KGEN_SRC_CORE_POST_TIMER_H_
-#define KGEN_SRC_CORE_POST_TIMER_H_
+#ifndef KGEN_SRC_CORE_EXECUTION_POST_TIMER_H_
+#define KGEN_SRC_CORE_EXECUTION_POST_TIMER_H_
 
 #include <type_traits>
 #include <utility>
@@ -65,4 +65,4 @@ class PostTimer {
 
 }  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CORE_POST_TIMER_H_
+#endif  // KGEN_SRC_CORE_EXECUTION_POST_TIMER_H_
