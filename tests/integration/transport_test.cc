@@ -25,7 +25,8 @@ class RealTransport : public ::testing::Test {
     auto config = rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig(), .context = context});
     ASSERT_TRUE(config.has_value()) << config.error();
     token_ = config->bearer_token;
-    auto transport = MakeHttp2Transport(*config, DefaultExecutor(), nullptr);
+    auto transport = MakeHttp2Transport({.host = config->host, .tls = config->tls, .proxy_url = config->proxy_url},
+                                        DefaultExecutor(), nullptr);
     ASSERT_TRUE(transport.has_value()) << transport.error();
     transport_ = *transport;
   }

@@ -135,9 +135,11 @@ class Http2Test : public ::testing::Test {
     server_ = *server;
   }
 
-  net::ServerConfig Config() const { return {.host = server_->url(), .tls = {.ca_data = server_->ca_pem()}}; }
+  // For a connection, and for the transport alone.
+  rest::Config Config() const { return {.host = server_->url(), .tls = {.ca_data = server_->ca_pem()}}; }
+  net::ServerConfig Target() const { return {.host = server_->url(), .tls = {.ca_data = server_->ca_pem()}}; }
 
-  void Connect(const Http2Options& options = {}) { Connect(Config(), options); }
+  void Connect(const Http2Options& options = {}) { Connect(Target(), options); }
   void Connect(const net::ServerConfig& config, const Http2Options& options = {}) {
     auto transport = MakeHttp2Transport(config, DefaultExecutor(), nullptr, options);
     ASSERT_TRUE(transport.has_value()) << transport.error();

@@ -118,7 +118,7 @@ class ForkedTransport : public Http2Test {
         },
         "success");
     ExpectUntouched(
-        "a new transport", [&] { return Text(MakeHttp2Transport(Config(), DefaultExecutor(), nullptr)); },
+        "a new transport", [&] { return Text(MakeHttp2Transport(Target(), DefaultExecutor(), nullptr)); },
         std::string(kForked));
     ExpectUntouched("exit", [&]() -> std::string { std::exit(0); }, "");
     ExpectThatTheConnectionWorks();

@@ -51,14 +51,14 @@ class Http2Tls : public Http2Test {
 
 TEST_F(Http2Tls, NamesBothSidesWhenTheCertificateIsForAnotherHost) {
   ServeWith({.names = {"localhost", "10.1.2.3"}});
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.tls.server_name = "api.example.test";
   Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
   EXPECT_THAT(error.message(),
               HasSubstr("the server's certificate is not for api.example.test, it is for localhost, 10.1.2.3"));
 
-  error = Failure(Config());
+  error = Failure(Target());
   EXPECT_EQ(error.code(), Code::kTls);
   EXPECT_THAT(error.message(),
               HasSubstr("the server's certificate is not for 127.0.0.1, it is for localhost, 10.1.2.3"));
@@ -66,12 +66,12 @@ TEST_F(Http2Tls, NamesBothSidesWhenTheCertificateIsForAnotherHost) {
 
 TEST_F(Http2Tls, DoesNotTakeAnIpAddressWrittenAsANameForTheAddress) {
   ServeWith({.common_name = "127.0.0.1", .names = {"localhost"}});
-  EXPECT_EQ(Failure(Config()).code(), Code::kTls);
+  EXPECT_EQ(Failure(Target()).code(), Code::kTls);
 }
 
 TEST_F(Http2Tls, IgnoresTheCommonName) {
   ServeWith({.common_name = "localhost", .names = {}});
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.tls.server_name = "localhost";
   const Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
@@ -81,14 +81,14 @@ TEST_F(Http2Tls, IgnoresTheCommonName) {
 // Contract: client TRN-7.
 TEST_F(Http2Tls, AsksForTheGivenServerNameInsteadOfTheHost) {
   ServeWith({.names = {"api.example.test"}});
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.tls.server_name = "api.example.test";
   EXPECT_TRUE(Succeeds(config));
 }
 
 TEST_F(Http2Tls, TakesNamesAsKubectlDoes) {
   ServeWith({.names = {"*.test", "plain"}});
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   for (const char* name : {"api.test", "API.test", "api.test.", "*.test", "plain", "plain."}) {
     config.tls.server_name = name;
     EXPECT_TRUE(Succeeds(config)) << name;
@@ -101,7 +101,7 @@ TEST_F(Http2Tls, TakesNamesAsKubectlDoes) {
 
 TEST_F(Http2Tls, RefusesANameWithANulBeforeSendingAnything) {
   ServeWith({.names = {"plain"}});
-  net::ServerConfig config = Config();
+  rest::Config config = Config();
   config.tls.server_name = std::string("plain\0.evil", 11);
   const auto opened = Connection::Open(config);
   ASSERT_FALSE(opened.has_value());
@@ -112,7 +112,7 @@ TEST_F(Http2Tls, RefusesANameWithANulBeforeSendingAnything) {
 // Contract: client TRN-8.
 TEST_F(Http2Tls, NamesTheAuthorityThatItDoesNotKnow) {
   ServeWith({});
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.tls.ca_data = Must(CertificateAuthority::Make("another authority"))->certificate_pem();
   const Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
@@ -125,7 +125,7 @@ TEST_F(Http2Tls, NamesTheAuthorityThatItDoesNotKnow) {
 
 TEST_F(Http2Tls, DetectsAnAuthorityThatWasRecreatedUnderItsOldName) {
   ServeWith({});
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.tls.ca_data = Must(CertificateAuthority::Make("the right authority"))->certificate_pem();
   const Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
@@ -134,21 +134,21 @@ TEST_F(Http2Tls, DetectsAnAuthorityThatWasRecreatedUnderItsOldName) {
 
 TEST_F(Http2Tls, ReportsWhenACertificateHasExpired) {
   ServeWith({.common_name = "old server", .from = -48h, .until = -24h});
-  const Error error = Failure(Config());
+  const Error error = Failure(Target());
   EXPECT_EQ(error.code(), Code::kTls);
   EXPECT_THAT(error.message(), HasSubstr("the certificate of CN=old server expired at 20"));
 }
 
 TEST_F(Http2Tls, ReportsWhenACertificateIsNotYetValid) {
   ServeWith({.common_name = "new server", .from = 24h, .until = 48h});
-  const Error error = Failure(Config());
+  const Error error = Failure(Target());
   EXPECT_EQ(error.code(), Code::kTls);
   EXPECT_THAT(error.message(), HasSubstr("the certificate of CN=new server is not valid before 20"));
 }
 
 TEST_F(Http2Tls, SkipsEveryCheckOfTheServerIfConfigured) {
   ServeWith({.names = {"elsewhere"}, .from = -48h, .until = -24h});
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.tls = {.insecure_skip_verify = true};
   EXPECT_TRUE(Succeeds(config));
 }
@@ -165,7 +165,7 @@ TEST_F(Http2Tls, TrustsTheServersOwnCertificateIfConfigured) {
 TEST_F(Http2Tls, ShowsItsCertificateToAServerThatWantsOne) {
   Serve({.authority = authority_, .client_certificate = true});
   const Identity client = Must(authority_->Issue({.common_name = "admin", .names = {}}));
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.tls.certificate_data = client.certificate_pem;
   config.tls.key_data = client.key_pem;
   EXPECT_TRUE(Succeeds(config));
@@ -173,7 +173,7 @@ TEST_F(Http2Tls, ShowsItsCertificateToAServerThatWantsOne) {
 
 TEST_F(Http2Tls, ReportsThatTheServerWantsACertificate) {
   Serve({.authority = authority_, .client_certificate = true});
-  const Error error = Failure(Config());
+  const Error error = Failure(Target());
   EXPECT_EQ(error.code(), Code::kTls);
   EXPECT_THAT(error.message(), AllOf(HasSubstr("the server refused"), HasSubstr("certificate required")));
   EXPECT_TRUE(error.not_connected());
@@ -182,7 +182,7 @@ TEST_F(Http2Tls, ReportsThatTheServerWantsACertificate) {
 TEST_F(Http2Tls, ReportsThatTheServerRefusesItsCertificate) {
   Serve({.authority = authority_, .client_certificate = true});
   const Identity client = Must(Must(CertificateAuthority::Make("strangers"))->Issue({.names = {}}));
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.tls.certificate_data = client.certificate_pem;
   config.tls.key_data = client.key_pem;
   const Error error = Failure(config);
@@ -192,13 +192,13 @@ TEST_F(Http2Tls, ReportsThatTheServerRefusesItsCertificate) {
 
 TEST_F(Http2Tls, ReportsThatTheServerDoesNotSpeakHttp2) {
   Serve({.authority = authority_, .alpn = "http/1.1"});
-  Error error = Failure(Config());
+  Error error = Failure(Target());
   EXPECT_EQ(error.code(), Code::kTls);
   EXPECT_THAT(error.message(), HasSubstr("the server does not speak HTTP/2"));
   TearDown();
 
   Serve({.authority = authority_, .alpn = ""});  // answers no ALPN at all
-  error = Failure(Config());
+  error = Failure(Target());
   EXPECT_EQ(error.code(), Code::kTls);
   EXPECT_THAT(error.message(), HasSubstr("the server does not speak HTTP/2"));
 }
@@ -239,7 +239,7 @@ class Http2TlsFiles : public Http2Tls {
   // A client with a certificate from files.
   net::ServerConfig ConfigWith(const Identity& identity) {
     WriteIdentity(identity);
-    net::ServerConfig config = Config();
+    net::ServerConfig config = Target();
     config.tls.certificate_file = (folder_ / "client.pem").string();
     config.tls.key_file = (folder_ / "client.key").string();
     return config;
@@ -258,7 +258,7 @@ class Http2TlsFiles : public Http2Tls {
 TEST_F(Http2TlsFiles, ReadsAuthorityAndIdentityFromFiles) {
   Serve({.authority = authority_, .client_certificate = true});
   const Identity client = Must(authority_->Issue({.names = {}}));
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.tls = {.ca_file = Write("ca.pem", authority_->certificate_pem()),
                 .certificate_file = Write("client.pem", client.certificate_pem),
                 .key_file = Write("client.key", client.key_pem)};
@@ -268,7 +268,7 @@ TEST_F(Http2TlsFiles, ReadsAuthorityAndIdentityFromFiles) {
 // Contract: client CFG-10.
 TEST_F(Http2TlsFiles, PrefersDataToTheFile) {
   Serve({.authority = authority_});
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.tls.ca_file = "no such file";
   EXPECT_TRUE(Succeeds(config));
 }
@@ -276,7 +276,7 @@ TEST_F(Http2TlsFiles, PrefersDataToTheFile) {
 // Contract: client TRN-11.
 TEST_F(Http2TlsFiles, ReadsReplacedFilesForTheNextConnection) {
   Serve({.authority = Must(CertificateAuthority::Make("the new authority"))});
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   const std::string file = Write("ca.pem", authority_->certificate_pem());
   config.tls = {.ca_file = file};
   EXPECT_EQ(Failure(config).code(), Code::kTls);

@@ -47,7 +47,7 @@ TEST_F(Http2Transport, CarriesARequestAndItsAnswerWithoutTls) {
 
 TEST_F(Http2Transport, TriesEveryAddressOfAName) {
   Serve();
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.host = "https://localhost:" + std::to_string(server_->port());  // often ::1 first, where no server listens
   Connect(config);
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
@@ -287,12 +287,12 @@ void CutAtEveryByte(kgen::testing::Http2Server& server, const net::ServerConfig&
 
 TEST_F(Http2Transport, SurvivesACutAtAnyByte) {
   Serve({.tls = false});
-  CutAtEveryByte(*server_, Config(), 1);
+  CutAtEveryByte(*server_, Target(), 1);
 }
 
 TEST_F(Http2Transport, SurvivesACutAtAnyByteOfTls) {
   Serve();
-  CutAtEveryByte(*server_, Config(), 7);
+  CutAtEveryByte(*server_, Target(), 7);
 }
 
 TEST_F(Http2Transport, CancelsActiveAndWaitingRequests) {
@@ -408,7 +408,7 @@ TEST_F(Http2Transport, RefusesResponseHeadersThatAreTooLarge) {
 
 TEST_F(Http2Transport, ReportsThatTheConnectionWasRefused) {
   Serve();
-  const net::ServerConfig config = Config();
+  const net::ServerConfig config = Target();
   const std::string where = "127.0.0.1:" + std::to_string(server_->port());
   server_->Stop();
   Connect(config);
@@ -451,7 +451,7 @@ struct ConnectionObserver final : Observer {
 TEST_F(Http2Transport, NotifiesTheObserverInOrderAndNotOnTheThreadOfTheConnection) {
   Serve();
   const auto observer = MakeShared<ConnectionObserver>();
-  transport_ = Must(MakeHttp2Transport(Config(), DefaultExecutor(), observer));
+  transport_ = Must(MakeHttp2Transport(Target(), DefaultExecutor(), observer));
   for (int i = 0; i < 10; ++i) {
     const Call call = Get(*transport_, "/hold");
     ASSERT_TRUE(call.sink->WaitHead());

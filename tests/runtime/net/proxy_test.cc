@@ -180,7 +180,7 @@ constexpr const char* kEstablished = "HTTP/1.1 200 Connection established\r\nVia
 class ProxyTest : public test_support::Http2Test {
  protected:
   Result<ApiResponse> Through(const SmallProxy& proxy, std::string user = "") {
-    net::ServerConfig config = Config();
+    rest::Config config = Config();
     config.proxy_url = proxy.url(std::move(user));
     return Must(Connection::Open(config)).Call({.path = "/ok", .what = "get ok"});
   }
@@ -190,7 +190,7 @@ class ProxyTest : public test_support::Http2Test {
     EXPECT_EQ(response.error().code(), Code::kUnavailable);
     return response.error().ToString();
   }
-  std::string Target() const { return "127.0.0.1:" + std::to_string(server_->port()); }
+  std::string Authority() const { return "127.0.0.1:" + std::to_string(server_->port()); }
 };
 
 TEST_F(ProxyTest, OpensATunnelWithConnect) {
@@ -200,7 +200,7 @@ TEST_F(ProxyTest, OpensATunnelWithConnect) {
   ASSERT_TRUE(response.has_value()) << response.error();
   EXPECT_EQ(response->body, "fine");
   ASSERT_EQ(proxy.requests().size(), 1u);
-  EXPECT_EQ(proxy.requests()[0], "CONNECT " + Target() + " HTTP/1.1\r\nHost: " + Target() + "\r\n\r\n");
+  EXPECT_EQ(proxy.requests()[0], "CONNECT " + Authority() + " HTTP/1.1\r\nHost: " + Authority() + "\r\n\r\n");
 }
 
 // Without TLS the server speaks at once, so that its first bytes may come together with the proxy's answer.
@@ -247,7 +247,7 @@ TEST_F(ProxyTest, SendsItsCredentialsOnlyToTheProxy) {
   SmallProxy proxy(kEstablished);
   ASSERT_TRUE(Through(proxy, "bob:hunter2@").has_value());
   EXPECT_THAT(proxy.requests()[0], HasSubstr("\r\nProxy-Authorization: Basic Ym9iOmh1bnRlcjI=\r\n"));
-  net::ServerConfig config = Config();
+  rest::Config config = Config();
   config.proxy_url = proxy.url("bob:hunter2@");
   EXPECT_THAT(config.ToString(), AllOf(HasSubstr("proxy_url: http://(hidden)@127.0.0.1:"), Not(HasSubstr("hunter2"))));
 }
@@ -256,7 +256,7 @@ TEST_F(ProxyTest, ReportsTheRefusalOfTheProxyAndWhatToDo) {
   Serve();
   SmallProxy wants("HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\n\r\n");
   EXPECT_THAT(Fault(wants),
-              StartsWith("get ok: cannot connect to " + Target() + " through the proxy " + wants.url() +
+              StartsWith("get ok: cannot connect to " + Authority() + " through the proxy " + wants.url() +
                          ": the proxy refused: 407 Proxy Authentication Required; give user and password"));
   EXPECT_THAT(Fault(wants, "bob:hunter2@"),
               AllOf(HasSubstr("it does not accept the user and password"), Not(HasSubstr("hunter2"))));
@@ -268,7 +268,7 @@ TEST_F(ProxyTest, ReportsTheRefusalOfTheProxyAndWhatToDo) {
 
 TEST_F(ProxyTest, ReportsThatTheProxyCannotBeReached) {
   Serve();
-  net::ServerConfig config = Config();
+  rest::Config config = Config();
   {
     const SmallProxy gone(kEstablished);
     config.proxy_url = gone.url("bob:hunter2@");
@@ -282,7 +282,7 @@ TEST_F(ProxyTest, ReportsThatTheProxyCannotBeReached) {
 TEST_F(ProxyTest, TimesOutOnASilentProxy) {
   Serve();
   SmallProxy silent("");
-  net::ServerConfig config = Config();
+  net::ServerConfig config = Target();
   config.proxy_url = silent.url();
   Connect(config, {.connect_timeout = std::chrono::milliseconds(200)});
   const auto end = test_support::Get(*transport_, "/ok").sink->WaitEnd();
