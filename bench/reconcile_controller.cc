@@ -37,7 +37,7 @@ class Reconciler {
   Reconciler(int objects, int repeat) : calls_of_(static_cast<std::size_t>(objects)), repeat_(repeat) {}
 
   kgen::Result<kgen::Requeue> operator()(kgen::Request& request) {
-    const auto object = request.Get<ConfigMap>();
+    KGEN_TRY(const auto object, request.Get<ConfigMap>());
     if (!object || object->metadata.namespace_ != "reconcile") return kgen::Requeue::Done();
     const int call = ++calls_of_[Number(object->metadata.name)];
     const std::size_t all = ++calls_;

@@ -26,7 +26,7 @@ ConfigMap PackingList(const Order& order) {
 }
 
 kgen::Result<void> Reconcile(kgen::Request& request) {
-  const auto order = request.Get<Order>();
+  KGEN_TRY(const auto order, request.Get<Order>());
   if (!order) return {};  // deleted, and the garbage collector deletes its packing list
   if (const auto list = request.client().Apply(PackingList(*order), {.force = true}); !list) return list.error();
 

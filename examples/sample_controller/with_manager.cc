@@ -21,30 +21,32 @@ using sample::samplecontroller::v1alpha1::Foo;
 namespace {
 
 kgen::Result<void> Reconcile(kgen::Request& request) {
-  const auto foo = request.Get<Foo>();
+  KGEN_TRY(const auto foo, request.Get<Foo>());
   if (!foo) return {};  // deleted
   if (foo->spec->deploymentName.empty()) {
     return kgen::Error(kgen::Code::kInvalid, "spec.deploymentName is missing").AsTerminal();
   }
 
   const kgen::Client& client = request.client();
-  const auto cached = client.Get<Deployment>({foo->metadata.namespace_, foo->spec->deploymentName});
-  if (!cached) return cached.error();
-  auto deployment = *cached ? kgen::Result<Deployment>(**cached) : client.Create(NewDeployment(*foo));
-  if (!deployment) return deployment.error();
-  if (!kgen::IsControlledBy(*deployment, *foo)) {
-    const std::string note = "The Deployment " + std::string(deployment->metadata.name) + " belongs to somebody else.";
+  KGEN_TRY(const auto cached, client.Get<Deployment>({foo->metadata.namespace_, foo->spec->deploymentName}));
+  Deployment deployment;
+  if (cached) {
+    deployment = *cached;
+  } else {
+    KGEN_TRY(deployment, client.Create(NewDeployment(*foo)));
+  }
+  if (!kgen::IsControlledBy(deployment, *foo)) {
+    const std::string note = "The Deployment " + std::string(deployment.metadata.name) + " belongs to somebody else.";
     request.events().Event(
         *foo, {.type = kgen::EventType::kWarning, .reason = "ErrResourceExists", .action = "Sync", .note = note});
     return kgen::Error(kgen::Code::kAlreadyExists, note);
   }
-  if (foo->spec->replicas.has_value() && foo->spec->replicas != deployment->spec->replicas) {
-    deployment = client.Update(NewDeployment(*foo));
-    if (!deployment) return deployment.error();
+  if (foo->spec->replicas.has_value() && foo->spec->replicas != deployment.spec->replicas) {
+    KGEN_TRY(deployment, client.Update(NewDeployment(*foo)));
   }
 
   Foo updated = *foo;
-  updated.status->availableReplicas = *deployment->status->availableReplicas;
+  updated.status->availableReplicas = *deployment.status->availableReplicas;
   if (const auto status = client.UpdateStatus(updated); !status) return status.error();
   request.events().Event(*foo, {.reason = "Synced", .action = "Sync", .note = "The Deployment is as the Foo asks."});
   return {};

@@ -23,7 +23,7 @@ class ControllerPropertyTest : public ManagerTest {
   // Copies data.value to the annotation "seen", and counts its own writes in the annotation "writes".
   void Control(const Manager& manager) {
     Must(manager.Control<ConfigMap>("maps").Workers(3).Reconcile([this](Request& request) -> Result<Requeue> {
-      const auto map = request.Get<ConfigMap>();
+      KGEN_TRY(const auto map, request.Get<ConfigMap>());
       if (!map) {
         written_.erase(request.key());
         return Requeue::Done();

@@ -45,7 +45,7 @@ TEST_P(ControllerTest, ReconcilesEveryObjectThatIsThereAtTheStart) {
 TEST_P(ControllerTest, ReconcilesAnObjectThatWasAddedChangedOrDeletedAndSaysWhy) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
-    const auto map = request.Get<ConfigMap>();
+    KGEN_TRY(const auto map, request.Get<ConfigMap>());
     calls_.push_back(Text(request) + ' ' + (map ? map->data["value"].str() : "gone"));
     return Requeue::Done();
   }));

@@ -102,7 +102,8 @@ TEST_P(ManagerEndTest, WritesTheLastEventsOfAllControllersWithinOneLimit) {
   const Manager manager = New(Elect());
   for (int i = 0; i < 10; ++i) {
     Must(manager.Control<ConfigMap>("maps" + std::to_string(i)).Reconcile([](Request& request) -> Result<void> {
-      if (const auto map = request.Get<ConfigMap>()) request.events().Event(*map, {.reason = "Seen", .action = "See"});
+      KGEN_TRY(const auto map, request.Get<ConfigMap>());
+      if (map) request.events().Event(*map, {.reason = "Seen", .action = "See"});
       return {};
     }));
   }
@@ -121,7 +122,7 @@ TEST_P(ManagerEndTest, WritesEventsAndTheLastSeriesAlsoWhenTheLeaseIsLost) {
   AddMap("a");
   const Manager manager = New(Elect());
   Must(manager.Control<ConfigMap>("maps").Reconcile([this](Request& request) -> Result<void> {
-    const auto map = request.Get<ConfigMap>();
+    KGEN_TRY(const auto map, request.Get<ConfigMap>());
     for (int i = 0; i < 5; ++i) request.events().Event(*map, {.reason = "Seen", .action = "See"});
     WaitForStop(request.stop());
     request.events().Event(*map, {.reason = "Stopped", .action = "Stop"});

@@ -74,7 +74,7 @@ TEST_P(ManagerPartsTest, GivesTheProgramWhatItsControllersUse) {
   EXPECT_EQ(manager.connection(), connection);
   Ref<const ConfigMap> seen;
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<void> {
-    seen = request.Get<ConfigMap>();
+    KGEN_TRY(seen, request.Get<ConfigMap>());
     return {};
   }));
   const Ran ran = Spawn(manager);
@@ -112,7 +112,7 @@ TEST_P(ManagerPartsTest, HasItsCachesBeforeItLeadsAndListsNothingThen) {
   AddMap("a", "old");
   const Manager manager = New(Elect());
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<void> {
-    const auto map = request.Get<ConfigMap>();
+    KGEN_TRY(const auto map, request.Get<ConfigMap>());
     calls_.push_back(map->data["value"].str());
     return {};
   }));
@@ -138,7 +138,8 @@ TEST_P(ManagerPartsTest, RunsTheCachesOfAnotherConnectionForItsControllers) {
   const auto maps = Must(other.Of<ConfigMap>());
   const Controller controller =
       Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<void> {
-        const auto map = request.key().namespace_ == "other" ? Must(maps.Get(request.key())) : request.Get<ConfigMap>();
+        KGEN_TRY(const auto map,
+                 request.key().namespace_ == "other" ? maps.Get(request.key()) : request.Get<ConfigMap>());
         calls_.push_back(request.key().str() + ' ' + map->data["value"].str());
         return {};
       }));

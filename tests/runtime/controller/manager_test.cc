@@ -186,7 +186,7 @@ class ManagerLeaseTest : public ManagerRunTest {
   void Control(const Manager& manager, const std::string& name) {
     Must(manager.Control<ConfigMap>("maps").Reconcile([this, name](Request& request) -> Result<Requeue> {
       calls_.push_back(name + ' ' + request.key().name.str());
-      const auto map = request.Get<ConfigMap>();
+      KGEN_TRY(const auto map, request.Get<ConfigMap>());
       if (!map) return Requeue::Done();
       ConfigMap mine = *map;
       if (mine.metadata.annotations["by"] == name) return Requeue::Done();

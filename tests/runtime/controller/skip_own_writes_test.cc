@@ -20,7 +20,7 @@ class SkipOwnWritesTest : public ManagerTest {
   using ManagerTest::ManagerTest;
   // Sets an annotation, once for each value.
   static Result<void> Annotate(const Request& request) {
-    const auto map = request.Get<ConfigMap>();
+    KGEN_TRY(const auto map, request.Get<ConfigMap>());
     if (!map || map->metadata.annotations["seen"] == map->data["value"]) return {};
     ConfigMap mine = *map;
     mine.metadata.annotations["seen"] = map->data["value"];
@@ -71,7 +71,7 @@ TEST_P(SkipOwnWritesTest, MakesNoCallForAnObjectThatTheFunctionHasCreatedForItsO
   Must(manager.Control<ConfigMap>("maps").Owns<Deployment>().SkipOwnWrites(true).Reconcile(
       [this](Request& request) -> Result<void> {
         calls_.push_back(Text(request));
-        const auto map = request.Get<ConfigMap>();
+        KGEN_TRY(const auto map, request.Get<ConfigMap>());
         Deployment wanted = testing::MinimalObject("apps/v1", "Deployment", "default", "web");
         wanted.metadata.ownerReferences.push_back(ControllerRef(*map));
         const auto created = request.client().Create(wanted);
@@ -160,7 +160,7 @@ TEST_P(SkipOwnWritesPropertyTest, TheFunctionKnowsTheLastStateOfEveryObject) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").SkipOwnWrites(true).Workers(2).Reconcile(
       [this](Request& request) -> Result<Requeue> {
-        const auto map = request.Get<ConfigMap>();
+        KGEN_TRY(const auto map, request.Get<ConfigMap>());
         known_[request.key().name.str()] = map->metadata.resourceVersion.str();
         for (ConfigMap mine = *map; Choose(2) == 0;) {
           mine.metadata.annotations["by"] = std::to_string(Choose(1000));

@@ -75,10 +75,12 @@ std::vector<Case> ReconcileCases() {
          return Result<void>();
        }},
       {"RequestGet", "the kind is cluster-scoped, and the key has a namespace", kErrors, Case{}.build,
-       [](Request& request, Throws& throws) {
-         if (throws.left-- > 0) (void)request.Get<k8s::core::v1::Node>();
-         (void)request.Get<ConfigMap>();
-         return Result<void>();
+       [](Request& request, Throws& throws) -> Result<void> {
+         if (throws.left-- > 0) {
+           KGEN_TRY(const auto node, request.Get<k8s::core::v1::Node>());
+           ADD_FAILURE() << "a cluster-scoped object with a namespace: " << node->metadata.name;
+         }
+         return {};
        }},
       {"AValueThatTheFunctionCopies", "the reconcile function threw: broken", kPanics, Case{}.build,
        [](Request&, Throws& throws) {

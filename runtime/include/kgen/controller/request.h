@@ -3,17 +3,15 @@
 // Request: what a reconcile function is called with; and why.
 //
 //   [](kgen::Request& request) -> kgen::Result<kgen::Requeue> {
-//     const auto order = request.Get<Order>();                            // from the cache; throws if it cannot say
-//     if (!order) return kgen::Requeue::Done();                           // it is gone
-//     request.log("shipping " + std::string(order->spec->item));
-//     if (auto done = request.client().Apply(DeploymentFor(*order)); !done) return done.error();
-//     return kgen::Requeue::After(30s);
+//     KGEN_TRY(const auto order, request.Get<Order>());                   // from the cache, or returns why it cannot
+//     say if (!order) return kgen::Requeue::Done();                           // it is gone request.log("shipping " +
+//     std::string(order->spec->item)); if (auto done = request.client().Apply(DeploymentFor(*order)); !done) return
+//     done.error(); return kgen::Requeue::After(30s);
 //   }
 //
-// An exception, be it of Get(), of kgen::Must() or of the user's own code, is an error of this call, as one that is
-// returned: the observer gets it, the metrics count it, and the key comes back later. It ends nothing else. That holds
-// for the thread of the call only, as everywhere in C++: on a thread that the function has started, an exception that
-// nobody catches ends the process.
+// An exception of the user's code is an error of this call, as one that is returned: the observer gets it, the metrics
+// count it, and the key comes back later. It ends nothing else. That holds for the thread of the call only, as
+// everywhere in C++: on a thread that the function has started, an exception that nobody catches ends the process.
 //
 // A reconcile function reads the present state and makes the world look like it. It must not depend on the reasons,
 // because several of them become one request: they are for logs and for cheaper work in known cases.
@@ -35,6 +33,7 @@
 #include "kgen/core/observer.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/result.h"
+#include "kgen/core/try.h"
 
 namespace kgen {
 
@@ -89,13 +88,12 @@ class Request {
   // requested, and with leader election a write fails once the lease may have been lost.
   const Client& client() const noexcept;
   // The object of the request, from the cache, at least as new as the last write of this manager's clients to it; null
-  // if there is none. Blocks until the cache has seen that write. Throws kgen::Exception with each error that
-  // client().Get<T>() returns, such as kTimeout after five seconds, kForbidden, and kCancelled after stop(): the call
-  // then counts as failed and is repeated. To handle these errors, call `request.client().Get<T>(request.key())`
-  // instead.
+  // if there is none. Blocks until the cache has seen that write. Return its errors, as KGEN_TRY does: an object that
+  // the cache cannot read now is not gone.
+  // Errors: those of client().Get<T>(), such as kTimeout after five seconds, kForbidden, and kCancelled after stop()
   template <typename T>
-  Ref<const T> Get() const {
-    return Must(client().template Get<T>(key()));
+  [[nodiscard]] Result<Ref<const T>> Get() const {
+    return client().template Get<T>(key());
   }
 
   // Requested when the controller stops, the lease is lost or the deadline passes.

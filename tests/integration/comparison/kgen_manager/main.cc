@@ -29,19 +29,17 @@ Deployment DeploymentFor(const Foo& foo) {
 
 kgen::Result<void> Reconcile(kgen::Request& request) {
   const kgen::Client& client = request.client();
-  const auto foo = request.Get<Foo>();
+  KGEN_TRY(const auto foo, request.Get<Foo>());
   if (!foo || foo->spec->deploymentName.empty()) return {};
   Deployment deployment = DeploymentFor(*foo);
-  const auto cached = client.Get<Deployment>({request.key().namespace_, deployment.metadata.name});
-  if (!cached) return cached.error();
-  if (*cached && !kgen::IsControlledBy(**cached, *foo)) {
+  KGEN_TRY(const auto cached, client.Get<Deployment>({request.key().namespace_, deployment.metadata.name}));
+  if (cached && !kgen::IsControlledBy(*cached, *foo)) {
     return kgen::Error(kgen::Code::kConflict, std::string(deployment.metadata.name) + " belongs to somebody else");
   }
-  const auto applied = client.Apply(deployment, {.force = true});  // takes over what others set
-  if (!applied) return applied.error();
-  if (*foo->status->availableReplicas == *applied->status->availableReplicas) return {};
+  KGEN_TRY(const auto applied, client.Apply(deployment, {.force = true}));  // takes over what others set
+  if (*foo->status->availableReplicas == *applied.status->availableReplicas) return {};
   Foo changed = *foo;
-  changed.status->availableReplicas = *applied->status->availableReplicas;
+  changed.status->availableReplicas = *applied.status->availableReplicas;
   return kgen::Discard(client.UpdateStatus(changed));
 }
 
