@@ -22,11 +22,16 @@ constexpr char kBaseline[] = R"(#include <chrono>
 #include <expected>
 #include <functional>
 #include <stop_token>
+#include <string>
 
 int main() { return 0; }
 )";
 
 constexpr char kUser[] = R"(#include <chrono>
+#include <expected>
+#include <functional>
+#include <stop_token>
+#include <string>
 
 #include "k8s/core/v1/types.h"
 #include "k8s/informers.h"

@@ -40,6 +40,7 @@ void Try(const kgen::SharedInformer<Pod>& informer) {
   // Compiles `body` in a function that has a manager and a reconcile function `f`.
   static std::string CompileWithManager(std::string_view body) {
     return CompileUnit(R"(#include <kgen/controller/manager.h>
+#include <k8s/core/v1/types.h>
 using k8s::core::v1::Node;
 using k8s::core::v1::Pod;
 void Try(const kgen::Manager& manager) {

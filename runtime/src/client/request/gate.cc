@@ -56,8 +56,7 @@ Gate::Gate(Shared<Executor> executor)
     : executor_(std::move(executor)),
       jitter_(SeedFrom(*executor_->clock())),
       opens_{kTurnsAtOnce, executor_->clock()->Now()},
-      lists_(opens_),
-      timer_(executor_->clock()->ReserveTimer()) {}
+      lists_(opens_) {}
 
 Gate::~Gate() = default;
 
@@ -70,6 +69,7 @@ Gate::Turn Gate::Enter(Purpose purpose, const Shared<Strand>& strand, Task go, T
   Task unused[2];  // destroyed after the lock is released, see Entry::Run()
   {
     const MutexLock lock(mutex_);
+    if (!timer_) timer_ = executor_->clock()->ReserveTimer();
     entries_.push_back(entry.get());
     if (purpose == Purpose::kFirst && !error_) {
       opens_.Refill(Now());
@@ -226,7 +226,7 @@ Gate::Granted Gate::Pump() noexcept {
   }
   if (next) {
     timer_->Set(*next, TimerKind::kProgress, [self = Shared<Gate>(this)] { self->OnTimer(); });
-  } else {
+  } else if (timer_) {
     timer_->Cancel();  // it holds a reference to this gate
   }
   return granted;

@@ -127,7 +127,8 @@ class Gate final : public SharedObject {
   bool reconnecting_ KGEN_GUARDED_BY(mutex_) = true;  // no response since the connection was lost
   bool no_success_ KGEN_GUARDED_BY(mutex_) = true;    // or none with a 2xx
   std::optional<TimePoint> reconnected_ KGEN_GUARDED_BY(mutex_);
-  const Shared<ReservedTimer> timer_;  // used under mutex_
+  // Made with the first entry: until then a connection has no thread, and its process may fork.
+  Shared<ReservedTimer> timer_ KGEN_GUARDED_BY(mutex_);
 };
 
 // A place in the queue of the gate and, once granted, the permission to use the connection. Dropping it leaves the
