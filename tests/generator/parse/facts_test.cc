@@ -90,6 +90,7 @@ TEST(Facts, OfTheBuiltInApiEqualThoseOfTheFullDocuments) {
   if (!folder) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(test_support::SourcePath("openapi/kubernetes-1.36"))) {
+    if (entry.path().extension() != ".json") continue;  // descriptions/
     Diagnostics diagnostics;
     std::vector<Source> sources = LoadSources({*folder + "/" + entry.path().filename().native() + ".gz"}, diagnostics);
     ASSERT_EQ(sources.size(), 1u) << diagnostics.Render();
