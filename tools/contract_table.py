@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-"""Writes the tests into the tables of docs/contract-coverage.md: contract_table.py [--check] [ROOT].
+"""Writes the tests into the tables of tests/contract-coverage.md: contract_table.py [--check] [ROOT].
 
 A test names the items that it holds in one comment line directly above it:
 
@@ -19,7 +19,7 @@ import sys
 
 from lint.text_rules import Tree
 
-DOCUMENT = "docs/contract-coverage.md"
+DOCUMENT = "tests/contract-coverage.md"
 HEADER = "| item | meaning | tests |"
 COMMENT = re.compile(r"^// Contract: (.*)\.$")
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", re.MULTILINE)

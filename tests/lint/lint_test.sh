@@ -82,6 +82,31 @@ file runtime/src/cache/a.cc '#include "client/watch_stream.h"'
 file generator/a.cc '#include "llvm/Support/JSON.h"'
 silent ArrowsLetTheRightDirectionPass arrows
 
+file README.md '### Not implemented yet
+
+* No webhooks.'
+fires MissingFindsAnItemThatNamesNothing missing "README.md:3: an item without"
+file README.md '### Not implemented yet
+
+* No webhooks. <!-- absent: webhook.h -->
+* No shards. <!-- absent: Options::shards -->'
+file runtime/include/kgen/controller/webhook.h ''
+fires MissingFindsAHeaderThatExists missing "README.md:3: webhook.h exists now"
+file README.md '### Not implemented yet
+
+* No webhooks, no shards.
+  <!-- absent: webhook.h Options::shards -->
+
+## Next'
+file runtime/include/kgen/controller/a.h 'struct Options { int shards; };'
+fires MissingFindsAMemberThatExists missing "README.md:3: Options::shards exists now"
+file README.md '### Not implemented yet
+
+* No shards. <!-- absent: Options::shards -->'
+file runtime/include/kgen/controller/a.h '// shards
+struct Options { int other; };'
+silent MissingLetsTrueItemsPass missing
+
 file runtime/src/cache/store/a.h '#include "cache/queue/b.h"'
 file runtime/src/cache/queue/b.h '#include "cache/reflector/c.h"'
 file runtime/src/cache/reflector/c.h '#include "cache/store/d.h"'
@@ -191,7 +216,7 @@ silent IdsKnowTheAllowedFiles ids
 
 # coverage_document ROWS: a document with one table.
 coverage_document() {
-  file docs/contract-coverage.md "## Informer
+  file tests/contract-coverage.md "## Informer
 
 | item | meaning | tests |
 |---|---|---|
@@ -206,7 +231,7 @@ file tests/a_test.cc $'// Contract: informer CT-06.\nTEST(A, DoesSomethingElse) 
 fires ContractsFindATableThatIsOutOfDate contracts "run ./dev contracts"
 coverage_document '| CT-06 | The store decides. | `A.DoesIt` |'
 file tests/a_test.cc $'TEST(A, DoesIt) {'
-fires ContractsFindAnItemThatLostItsTest contracts "docs/contract-coverage.md:5: no test names CT-06"
+fires ContractsFindAnItemThatLostItsTest contracts "tests/contract-coverage.md:5: no test names CT-06"
 coverage_document '| CT-06 | The store decides. | `A.DoesIt` |'
 file tests/a_test.cc $'// Contract: informer CT-06\nTEST(A, DoesIt) {'
 fires ContractsFindACommentOfAnotherForm contracts "tests/a_test.cc:1: a contract comment is one line"
@@ -218,10 +243,10 @@ file tests/a_test.cc $'// Contract: client TRN-10; informer CT-06.\nTEST(A, Does
 fires ContractsFindAContractWithoutATable contracts "no heading '## client'"
 coverage_document '| CT-06 |  | `A.DoesIt` |'
 file tests/a_test.cc $'// Contract: informer CT-06.\nTEST(A, DoesIt) {'
-fires ContractsFindAnItemWithoutAMeaning contracts "docs/contract-coverage.md:5: an item without a meaning"
+fires ContractsFindAnItemWithoutAMeaning contracts "tests/contract-coverage.md:5: an item without a meaning"
 coverage_document $'| CT-06 | The store decides. | `A.DoesIt` |\n\nSee also `A.DidIt`.'
 file tests/a_test.cc $'// Contract: informer CT-06.\nTEST(A, DoesIt) {'
-fires ContractsFindATestThatDoesNotExist contracts "docs/contract-coverage.md:7: there is no test A.DidIt"
+fires ContractsFindATestThatDoesNotExist contracts "tests/contract-coverage.md:7: there is no test A.DidIt"
 
 file runtime/include/kgen/core/a.h 'inline std::string text;'
 fires HeadersFindsAMissingInclude headers "does not compile alone with g++"

@@ -5,7 +5,7 @@
 
 lint_root=${KGEN_LINT_ROOT:-.}
 lint_cache=${KGEN_LINT_CACHE:-build/lint}
-lint_rules=(format arrows rooms public reach blocking clock timers length copyright workplace templates ids contracts generated api headers tidy)
+lint_rules=(format arrows rooms public reach blocking clock timers length copyright workplace templates ids missing contracts generated api headers tidy)
 lint_rules_on_request=(tidy-all)
 lint_clang_format=${CLANG_FORMAT:-clang-format-22}
 
@@ -30,7 +30,7 @@ lint_format() {
   fi
 }
 
-# Checks that docs/contract-coverage.md is up to date with the contract comments in tests/.
+# Checks that tests/contract-coverage.md is up to date with the contract comments in tests/.
 lint_contracts() { python3 tools/contract_table.py --check "$lint_root"; }
 
 # Checks that generated/ is up to date with openapi/ and the generator.

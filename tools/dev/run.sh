@@ -12,7 +12,7 @@ build_program() {
 
 verb_contracts() {
   python3 tools/contract_table.py
-  git status --short docs/contract-coverage.md
+  git status --short tests/contract-coverage.md
 }
 
 verb_demo() {

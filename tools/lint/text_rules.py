@@ -291,6 +291,27 @@ ITEMS = re.compile(
 TEST_NAME = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*\w+,\s*(\w+)")
 
 
+def rule_missing(tree):
+    """A list "Not implemented yet" does not outlive what it says: each item names, in a comment, headers or symbols of
+    the public headers that do not exist; `Struct::member` looks for the member in the headers that have the struct."""
+    headers = tree.under("runtime/include/", suffixes=(".h",))
+    words_of = {name: {word for _, text in tree.code(name) for word in re.findall(r"\w+", text)} for name in headers}
+    for name in tree.under("", suffixes=(".md",)):
+        lines = tree.lines(name)
+        start = next((i for i, line in enumerate(lines) if re.match(r"#+ Not implemented yet$", line)), len(lines))
+        end = next((i for i in range(start + 1, len(lines)) if lines[i].startswith("#")), len(lines))
+        items = [i for i in range(start, end) if lines[i].startswith("* ")] + [end]
+        for first, after in zip(items, items[1:]):
+            found = re.search(r"<!-- absent: ([^>]+) -->", " ".join(lines[first:after]))
+            if not found:
+                yield name, first + 1, "an item without <!-- absent: ... --> names nothing that must not exist"
+                continue
+            for word in found.group(1).split():
+                *scope, symbol = word.split("::")
+                if any(h.endswith("/" + word) or set(scope) | {symbol} <= words_of[h] for h in headers):
+                    yield name, first + 1, f"{word} exists now; say what is still missing"
+
+
 def rule_ids(tree):
     """A comment says the thing and not its number, and the name of a test is a sentence: items of contracts stand in
     the comment above a test only."""
