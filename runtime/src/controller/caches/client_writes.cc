@@ -17,7 +17,6 @@
 namespace kgen {
 namespace {
 
-using controller::Written;
 using meta::v1::ObjectMeta;
 
 // A kind that an object names itself.
