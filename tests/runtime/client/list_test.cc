@@ -79,11 +79,12 @@ TEST_F(ListTest, DecodesItemsBeforeTheAnswerIsComplete) {
 }
 
 TEST_F(ListTest, NamesAnItemThatCannotBeRead) {
-  EXPECT_THAT(Fault({.body = Body({Item("a"), "7"})}),
-              StartsWith("list widgets.test.kgen.dev/v1 in default: items[1]: Widget: expected a JSON object"));
   EXPECT_THAT(
-      Fault({.body = Body({Item("a"), Item("b", 17u << 20)}), .piece = 1u << 20}),
-      StartsWith("list widgets.test.kgen.dev/v1 in default: items[1] (default/b): Widget: larger than 16777216 bytes"));
+      Fault({.body = Body({Item("a"), "7"})}),
+      StartsWith("list widgets.test.kgen.dev/v1 (Widget) in default: items[1]: Widget: expected a JSON object"));
+  EXPECT_THAT(Fault({.body = Body({Item("a"), Item("b", 17u << 20)}), .piece = 1u << 20}),
+              StartsWith("list widgets.test.kgen.dev/v1 (Widget) in default: items[1] (default/b): Widget: larger than "
+                         "16777216 bytes"));
 }
 
 TEST_F(ListTest, IsBoundedByAnOption) {

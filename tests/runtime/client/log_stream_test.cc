@@ -54,7 +54,7 @@ TEST_F(LogStreamTest, EndsWithTheRestOfTheText) {
   const Result<std::string> end = log.Next();
   EXPECT_EQ(end.error().code(), Code::kStopped);
   EXPECT_THAT(end.error().ToString(),
-              HasSubstr("get widgets.test.kgen.dev/v1/log default/a: the server has ended the log"));
+              HasSubstr("get widgets.test.kgen.dev/v1/log (Widget) default/a: the server has ended the log"));
   EXPECT_EQ(log.Next().error().code(), Code::kStopped);
 }
 
@@ -102,7 +102,7 @@ TEST_F(LogStreamTest, OpeningFailsWithTheServersError) {
   const Result<LogStream> log = Widgets().StreamLogs("a", {.container = "b"});
   ASSERT_FALSE(log.has_value());
   EXPECT_THAT(log.error().ToString(),
-              StartsWith("get widgets.test.kgen.dev/v1/log default/a: container b is not valid"));
+              StartsWith("get widgets.test.kgen.dev/v1/log (Widget) default/a: container b is not valid"));
 }
 
 TEST_F(LogStreamTest, BoundsTheOpeningByTheTimeoutAndNotTheStream) {

@@ -119,14 +119,14 @@ TEST_F(PagesTest, NamesAListThatCouldNotBeRead) {
   transport_->Reply({.body = "{\"items\": nonsense"});
   std::string error;
   for (const Result<WidgetList>& page : Widgets().Pages()) error = page.error().ToString();
-  EXPECT_THAT(error, StartsWith("list widgets.test.kgen.dev/v1 in default: "));
+  EXPECT_THAT(error, StartsWith("list widgets.test.kgen.dev/v1 (Widget) in default: "));
 }
 
 TEST_F(PagesTest, FailsAListWhoseTokensRepeat) {
   for (int i = 0; i < 20; ++i) transport_->Reply(Page("again", {"a"}));
   std::string error;
   for (const Result<WidgetList>& page : Widgets().Pages()) error = page ? "" : page.error().ToString();
-  EXPECT_THAT(error, AllOf(StartsWith("list widgets.test.kgen.dev/v1 in default: "),
+  EXPECT_THAT(error, AllOf(StartsWith("list widgets.test.kgen.dev/v1 (Widget) in default: "),
                            HasSubstr("the same continue token twice")));
   EXPECT_EQ(transport_->size(), 2u);
 }
@@ -155,7 +155,7 @@ TEST_F(ResourceClientTest, DoesNotTreatAnotherResponseAsAnEmptyList) {
     const Result<WidgetList> list = Widgets().List();
     ASSERT_FALSE(list.has_value()) << body;
     EXPECT_EQ(list.error().code(), Code::kDecode);
-    EXPECT_THAT(list.error().ToString(), StartsWith("list widgets.test.kgen.dev/v1 in default: ")) << body;
+    EXPECT_THAT(list.error().ToString(), StartsWith("list widgets.test.kgen.dev/v1 (Widget) in default: ")) << body;
     transport_->Reply({.body = body});
     std::optional<Result<WidgetList>> later;
     Widgets().ListAsync({}, [&](Result<WidgetList> answer) { later = std::move(answer); });
@@ -239,7 +239,7 @@ TEST_F(ResourceClientTest, NamesTheObjectWhenAResponseCannotBeDecoded) {
   transport_->Reply({.body = ""});
   const Result<Widget> widget = Widgets().Get("a");
   EXPECT_EQ(widget.error().code(), Code::kDecode);
-  EXPECT_THAT(widget.error().ToString(), StartsWith("get widgets.test.kgen.dev/v1 default/a: "));
+  EXPECT_THAT(widget.error().ToString(), StartsWith("get widgets.test.kgen.dev/v1 (Widget) default/a: "));
 }
 
 // Contract: design D17.

@@ -99,10 +99,11 @@ TEST_F(ScaleClientTest, PutsTheOperationBeforeAnError) {
   transport_->Reply({.body = R"({"kind":"Pod","apiVersion":"v1"})"});
   const Result<Scale> conflict = Widgets().UpdateScale("web", Three());
   EXPECT_EQ(conflict.error().code(), Code::kConflict);
-  EXPECT_THAT(conflict.error().ToString(), StartsWith("update widgets.test.kgen.dev/v1/scale default/web: old"));
+  EXPECT_THAT(conflict.error().ToString(),
+              StartsWith("update widgets.test.kgen.dev/v1/scale (Widget) default/web: old"));
   const Result<Scale> no_scale = Widgets().GetScale("web");
   EXPECT_EQ(no_scale.error().code(), Code::kDecode);
-  EXPECT_THAT(no_scale.error().ToString(), StartsWith("get widgets.test.kgen.dev/v1/scale default/web: "));
+  EXPECT_THAT(no_scale.error().ToString(), StartsWith("get widgets.test.kgen.dev/v1/scale (Widget) default/web: "));
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST_F(SubresourceClientTest, EvictionReturnsTheServersRefusal) {
   ASSERT_FALSE(evicted.has_value());
   EXPECT_EQ(evicted.error().code(), Code::kTooManyRequests);
   EXPECT_THAT(evicted.error().ToString(),
-              StartsWith("create widgets.test.kgen.dev/v1/eviction default/a: the budget needs 1"));
+              StartsWith("create widgets.test.kgen.dev/v1/eviction (Widget) default/a: the budget needs 1"));
   EXPECT_EQ(transport_->size(), 1u) << "nothing says when to try again";
 }
 

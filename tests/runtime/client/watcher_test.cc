@@ -71,7 +71,7 @@ TEST_F(WatcherTest, OpenFailsWithTheServersError) {
   const Result<Watcher<Widget>> watcher = Widgets().Watch();
   ASSERT_FALSE(watcher.has_value());
   EXPECT_EQ(watcher.error().code(), Code::kForbidden);
-  EXPECT_THAT(watcher.error().ToString(), StartsWith("watch widgets.test.kgen.dev/v1 in default: not you"));
+  EXPECT_THAT(watcher.error().ToString(), StartsWith("watch widgets.test.kgen.dev/v1 (Widget) in default: not you"));
 }
 
 TEST_F(WatcherTest, ReportsThatTheServerHasEndedTheStream) {
@@ -98,7 +98,7 @@ TEST_F(WatcherTest, GivesAnErrorEventAsAnError) {
   const auto event = watcher.Next();
   ASSERT_FALSE(event.has_value());
   EXPECT_EQ(event.error().code(), Code::kExpired);
-  EXPECT_THAT(event.error().ToString(), StartsWith("watch widgets.test.kgen.dev/v1 in default: old"));
+  EXPECT_THAT(event.error().ToString(), StartsWith("watch widgets.test.kgen.dev/v1 (Widget) in default: old"));
 }
 
 // Contract: design D6.

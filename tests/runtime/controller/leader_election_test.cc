@@ -326,7 +326,7 @@ TEST_P(LeaderElectionTest, RenewalSurvivesFaultsThatAreShorterThanTheRenewDeadli
   EXPECT_FALSE(a.lost->done());
   // Each fault once, however often it was met, and its end.
   EXPECT_THAT(changes_->told,
-              ElementsAre("a leads", HasSubstr("a leads: update leases.coordination.k8s.io/v1"), "a leads",
+              ElementsAre("a leads", HasSubstr("a leads: update leases.coordination.k8s.io/v1 (Lease)"), "a leads",
                           HasSubstr("no answer within 5s"), "a leads", HasSubstr("connection refused"), "a leads"));
 }
 
@@ -341,11 +341,10 @@ TEST_P(LeaderElectionTest, LeadershipIsLostWhenNoRenewalSucceedsWithinTheRenewDe
   EXPECT_FALSE(a.Leads());
   ASSERT_TRUE(a.lost->done());
   EXPECT_EQ(a.lost->result().error().code(), Code::kTimeout);
-  EXPECT_THAT(
-      a.lost->result().error().ToString(),
-      AllOf(HasSubstr(
-                "no renewal succeeded within 10s; the last failure: update leases.coordination.k8s.io/v1 default/shop"),
-            HasSubstr("503")));
+  EXPECT_THAT(a.lost->result().error().ToString(),
+              AllOf(HasSubstr("no renewal succeeded within 10s; the last failure: update leases.coordination.k8s.io/v1 "
+                              "(Lease) default/shop"),
+                    HasSubstr("503")));
   EXPECT_FALSE(a.elector->IsLeader());
   // The Lease still names this process, which must not read as if it led.
   EXPECT_EQ(changes_->holders.back(), "");
@@ -411,7 +410,7 @@ TEST_P(LeaderElectionTest, AMissingNamespaceIsReportedAndRetried) {
   EXPECT_FALSE(a.acquired->done());
   ASSERT_THAT(changes_->told, SizeIs(1));
   EXPECT_THAT(changes_->told[0],
-              HasSubstr("create leases.coordination.k8s.io/v1 in later: namespaces \"later\" not found"));
+              HasSubstr("create leases.coordination.k8s.io/v1 (Lease) in later: namespaces \"later\" not found"));
   Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", "later")));
   EXPECT_LE(Until([&] { return a.Leads(); }, 60s), 4500ms);
 }

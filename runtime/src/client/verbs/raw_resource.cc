@@ -32,14 +32,16 @@ std::string Collection(const KindInfo& kind, std::string_view namespace_) {
   return path + '/' + client::EscapeSegment(kind.resource);
 }
 
-// "update pods default/web-0", "list pods in default", "patch deployments.apps/v1/status default/web". Two groups may
-// have a resource of one name, and a group may have it in several versions; those of the core group need no more.
+// "update pods default/web-0", "patch deployments.apps/v1/status default/web", "list widgets.example.com/v1 (Widget) in
+// default". Two groups may have a resource of one name, and a group may have it in several versions; those of the core
+// group need no more. Of what a CustomResourceDefinition may define, people know the kind better than the plural.
 std::string Doing(std::string_view verb, const KindInfo& kind, std::string_view namespace_, std::string_view name,
                   std::string_view subresource) {
   std::string what(verb);
   what.append(" ").append(kind.resource);
   if (!kind.group.empty()) what.append(".").append(kind.group).append("/").append(kind.version);
   if (!subresource.empty()) what.append("/").append(subresource);
+  if (kind.group.contains('.') && !kind.kind.empty()) what.append(" (").append(kind.kind).append(")");
   const bool scoped = kind.scope == Scope::kNamespaced && !namespace_.empty();
   if (!name.empty()) {
     what += ' ';
