@@ -123,6 +123,23 @@ TEST_F(PoorClockTest, ACallEndsAtItsTimeLimit) {
   EXPECT_EQ(Elapsed(), 3s);
 }
 
+TEST_F(PoorClockTest, AStreamEndsWhenATimerCancelsIt) {
+  struct Sink : StreamSink {
+    void OnOpen() override {}
+    void OnBytes(std::string_view) override {}
+    void OnEnd(Result<void> end) override { code = end.error().code(); }
+    std::optional<Code> code;
+  };
+  transport_->Hold();
+  const auto sink = MakeShared<Sink>();
+  const auto stream = Poor().Stream(Get(), poor_->MakeStrand("stream"), sink);
+  const Timer timer = poor_->clock()->After(3s, TimerKind::kProgress, [&] { stream->Cancel(); });
+  poor_->manual().Advance(2s);
+  EXPECT_EQ(sink->code, std::nullopt);
+  poor_->manual().Advance(2s);
+  EXPECT_EQ(sink->code, Code::kCancelled);
+}
+
 TEST_F(PoorClockTest, ACallGoesOnAfterTheLimiterAndAfterTheRetryPause) {
   Settings settings = Defaults();
   settings.qps = 0.1;

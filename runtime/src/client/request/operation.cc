@@ -62,7 +62,10 @@ class Operation::Sink final : public ResponseSink {
 };
 
 Operation::Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand)
-    : core_(std::move(core)), request_(std::move(request)), strand_(std::move(strand)) {
+    : core_(std::move(core)),
+      request_(std::move(request)),
+      strand_(std::move(strand)),
+      post_cancel_(core_->executor->ReservePost(strand_)) {
   if (request_.what.empty()) request_.what = request_.method + ' ' + request_.path;
 }
 
@@ -76,7 +79,7 @@ void Operation::Begin() {
 
 void Operation::Cancel() noexcept {
   if (cancelled_.exchange(true, std::memory_order_acq_rel)) return;
-  PostSelf([](Operation& op) { op.GiveUp(Error(Code::kCancelled, "cancelled")); });
+  post_cancel_->Post(OnSelf([](Operation& op) { op.GiveUp(Error(Code::kCancelled, "cancelled")); }));
 }
 
 void Operation::GiveUp(Error error) {

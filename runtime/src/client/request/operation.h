@@ -114,6 +114,7 @@ class Operation : public SharedObject {
   const Shared<ConnectionCore> core_;
   ApiRequest request_;
   const Shared<Strand> strand_;
+  const Shared<ReservedPost> post_cancel_;  // Cancel() may run where nothing can handle a failure, as a stop callback
   Shared<Exchange> exchange_{};
   Timer pause_{};  // limiter or retry
   Timer time_limit_{};
