@@ -3,18 +3,15 @@
 // The templates of templates/, compiled into the program, and their engine. Only mustache.cc knows the library
 // (llvm::mustache).
 //
-// The engine reports no errors: unknown names are empty, and an unclosed section swallows the rest. LintTemplate()
-// finds both; a test runs it on all templates.
+// The engine reports no errors: unknown names are empty, and an unclosed section swallows the rest. A test
+// finds both in the templates.
 #ifndef KGEN_GENERATOR_EMIT_RENDER_MUSTACHE_H_
 #define KGEN_GENERATOR_EMIT_RENDER_MUSTACHE_H_
 
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "generator/emit/render/view_value.h"
 
@@ -43,11 +40,6 @@ class TemplateEngine {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-// The errors of a template, one line each: tags that are not closed or not opened, names that are not in `known`,
-// partials that are not in `partials`.
-std::vector<std::string> LintTemplate(std::string_view text, const std::set<std::string, std::less<>>& known,
-                                      const std::set<std::string, std::less<>>& partials);
 
 }  // namespace kgen::generator::emit
 

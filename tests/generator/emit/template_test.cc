@@ -7,6 +7,7 @@
 #include <string>
 
 #include "generator/emit/render/mustache.h"
+#include "tests/generator/emit/template_lint.h"
 #include "tests/support/paths.h"
 
 namespace kgen::generator::emit {

@@ -27,13 +27,6 @@ TEST(RateLimiterTest, DoesNotOverflowAtTheLongestLimit) {
   EXPECT_EQ(ExponentialRateLimiter(0ns)->When(1000, kNow), 0ns);
 }
 
-TEST(RateLimiterTest, SlowsDownAfterANumberOfFastAttempts) {
-  const auto limiter = FastSlowRateLimiter(5ms, 10s, 3);
-  EXPECT_EQ(limiter->When(0, kNow), 5ms);
-  EXPECT_EQ(limiter->When(2, kNow), 5ms);
-  EXPECT_EQ(limiter->When(3, kNow), 10s);
-}
-
 // Contract: controller 81.
 TEST(RateLimiterTest, HandsOutABurstAndThenTokensAtTheRateOfTheBucket) {
   const auto limiter = BucketRateLimiter();

@@ -31,8 +31,6 @@ class RateLimiter : public SharedObject {
 // base, 2 * base, 4 * base, ..., at most `limit`.
 Shared<RateLimiter> ExponentialRateLimiter(Nanos base = std::chrono::milliseconds(5),
                                            Nanos limit = std::chrono::seconds(1000));
-// `fast` for the first `fast_attempts` failures, then `slow`.
-Shared<RateLimiter> FastSlowRateLimiter(Nanos fast, Nanos slow, int fast_attempts);
 // A token bucket over all items: `burst` at once, then `per_second`. No limit for per_second <= 0.
 Shared<RateLimiter> BucketRateLimiter(double per_second = 10, int burst = 100);
 // The longest delay that one of them asks for. Each is asked each time, so a bucket always gives a token. A null one

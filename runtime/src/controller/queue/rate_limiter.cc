@@ -27,18 +27,6 @@ class Exponential final : public RateLimiter {
   const Nanos limit_;
 };
 
-class FastSlow final : public RateLimiter {
- public:
-  FastSlow(Nanos fast, Nanos slow, int fast_attempts) noexcept
-      : fast_(fast), slow_(slow), fast_attempts_(fast_attempts) {}
-  Nanos When(int failures, TimePoint) noexcept override { return failures < fast_attempts_ ? fast_ : slow_; }
-
- private:
-  const Nanos fast_;
-  const Nanos slow_;
-  const int fast_attempts_;
-};
-
 class Bucket final : public RateLimiter {
  public:
   Bucket(double per_second, int burst) noexcept : tokens_(per_second, burst) {}
@@ -75,10 +63,6 @@ class AtMost final : public RateLimiter {
 }  // namespace
 
 Shared<RateLimiter> ExponentialRateLimiter(Nanos base, Nanos limit) { return MakeShared<Exponential>(base, limit); }
-
-Shared<RateLimiter> FastSlowRateLimiter(Nanos fast, Nanos slow, int fast_attempts) {
-  return MakeShared<FastSlow>(fast, slow, fast_attempts);
-}
 
 Shared<RateLimiter> BucketRateLimiter(double per_second, int burst) { return MakeShared<Bucket>(per_second, burst); }
 

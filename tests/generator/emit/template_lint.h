@@ -1,17 +1,25 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+//
+// LintTemplate(): finds the errors of a template that the engine does not report.
+#ifndef KGEN_TESTS_GENERATOR_EMIT_TEMPLATE_LINT_H_
+#define KGEN_TESTS_GENERATOR_EMIT_TEMPLATE_LINT_H_
 
-#include "generator/emit/render/mustache.h"
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace kgen::generator::emit {
-namespace {
+namespace detail {
 
 struct Tag {
   char type = 0;  // '#', '^', '/', '>', '!', '&', or 0 for a variable
   std::string name;
 };
 
-Tag ParseTag(std::string_view text) {
+inline Tag ParseTag(std::string_view text) {
   Tag tag;
   const auto trim = [&] {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -27,10 +35,12 @@ Tag ParseTag(std::string_view text) {
   return tag;
 }
 
-}  // namespace
+}  // namespace detail
 
-std::vector<std::string> LintTemplate(std::string_view text, const std::set<std::string, std::less<>>& known,
-                                      const std::set<std::string, std::less<>>& partials) {
+// The errors of a template, one line each: tags that are not closed or not opened, names that are not in `known`,
+// partials that are not in `partials`.
+inline std::vector<std::string> LintTemplate(std::string_view text, const std::set<std::string, std::less<>>& known,
+                                             const std::set<std::string, std::less<>>& partials) {
   std::vector<std::string> faults;
   std::vector<std::string> open;
   for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at)) {
@@ -44,7 +54,7 @@ std::vector<std::string> LintTemplate(std::string_view text, const std::set<std:
       fault("a tag without end");
       return faults;
     }
-    const Tag tag = ParseTag(text.substr(at + 2, end - at - 2));
+    const detail::Tag tag = detail::ParseTag(text.substr(at + 2, end - at - 2));
     at = end + 2;
     if (tag.type == '!') continue;
     if (tag.type == '{' || tag.type == '=') {
@@ -67,3 +77,5 @@ std::vector<std::string> LintTemplate(std::string_view text, const std::set<std:
 }
 
 }  // namespace kgen::generator::emit
+
+#endif  // KGEN_TESTS_GENERATOR_EMIT_TEMPLATE_LINT_H_
