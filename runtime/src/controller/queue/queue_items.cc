@@ -74,7 +74,7 @@ void ItemMap::Erase(QueueItem* item) noexcept {
   if (spares_ == kMostSpares) {
     ::operator delete(block);
   } else {
-    spare_ = ::new (block) void*(spare_);
+    spare_ = static_cast<void*>(::new (block) void*(spare_));
     ++spares_;
   }
 }
