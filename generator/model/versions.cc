@@ -137,13 +137,14 @@ void CheckVersions(const RawCustomResource& crd, const Api& api, Diagnostics& di
       pair.CompareKinds(api.types[first].schema, api.types[second].schema);
       const std::string lost = pair.Text();
       if (lost.empty()) continue;
-      diagnostics.Warning("crd-conversion", used[k]->origin,
-                          "objects of " + Quote(crd.kind) + " lose fields between " + used[i]->name + " and " +
-                              used[k]->name + ", because the CRD has no conversion: " + lost,
-                          used[k]->path,
-                          "reading or updating an object through one version drops what only the other declares; "
-                          "declare the same fields in both, set x-kubernetes-preserve-unknown-fields: true, or convert "
-                          "with spec.conversion.strategy: Webhook (if a patch of a kustomization adds that, pass its folder)");
+      diagnostics.Warning(
+          "crd-conversion", used[k]->origin,
+          "objects of " + Quote(crd.kind) + " lose fields between " + used[i]->name + " and " + used[k]->name +
+              ", because the CRD has no conversion: " + lost,
+          used[k]->path,
+          "reading or updating an object through one version drops what only the other declares; "
+          "declare the same fields in both, set x-kubernetes-preserve-unknown-fields: true, or convert "
+          "with spec.conversion.strategy: Webhook (if a patch of a kustomization adds that, pass its folder)");
     }
   }
 }

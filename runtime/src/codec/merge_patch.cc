@@ -5,8 +5,8 @@
 #include <map>
 #include <string_view>
 
-#include "core/json_path.h"
 #include "core/json/json_value.h"
+#include "core/json_path.h"
 #include "kgen/codec/encode.h"
 #include "kgen/codec/yaml.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/json_path.h"
 #include "core/json/json_value.h"
+#include "core/json_path.h"
 #include "kgen/codec/encode.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/quantity.h"
