@@ -107,8 +107,26 @@ TEST_F(EncodeTest, CanonicalJsonIsOneTextPerMeaning) {
       R"({"a":"x","b":[1,100,0,0.5,12345678901234567890123],"b2":{}})");
   EXPECT_EQ(CanonicalJson(R"("\ud83d\ude00\u001f")"), "\"\U0001F600\\u001f\"");
   EXPECT_EQ(CanonicalJson("1.5e-400"), "0");
+  EXPECT_EQ(CanonicalJson("-1.5e-400"), "0");
   EXPECT_EQ(CanonicalJson("not json"), "not json");
   EXPECT_EQ(CanonicalJson("[1,]"), "[1,]");
+}
+
+TEST_F(EncodeTest, CanonicalJsonOfANumberStaysAsItIs) {
+  EXPECT_EQ(CanonicalJson("-99999999999999999990.26"), CanonicalJson("-1e20"));
+  EXPECT_EQ(CanonicalJson("7777777777777777777777777777777777771.5"), "7777777777777778e21");
+  std::string digits;
+  for (int i = 1; i <= 45; ++i) {
+    digits += static_cast<char>('0' + i * 7 % 10);
+    for (int point = 1; point < i; ++point) {
+      for (const char* exponent : {"", "e-400", "e-300", "e-20", "e-5", "e3", "e20", "e300"}) {
+        const std::string number = "-" + digits.substr(0, static_cast<std::size_t>(point)) + "." +
+                                   digits.substr(static_cast<std::size_t>(point)) + exponent;
+        const std::string once = CanonicalJson(number);
+        EXPECT_EQ(CanonicalJson(once), once) << number;
+      }
+    }
+  }
 }
 
 TEST_F(EncodeTest, ParseJsonTakesExactlyOneValue) {

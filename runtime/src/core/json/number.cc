@@ -154,7 +154,10 @@ std::string CanonicalNumber(std::string_view number) {
   double value;
   if (!ParseDouble(number, value)) return std::string(number);
   char buffer[kNumberRoom];
-  return std::string(buffer, WriteDouble(value, buffer));
+  const std::string_view nearest(buffer, WriteDouble(value, buffer));
+  // A double may be an integer where the number is none: a large one, or a number too small for a double.
+  const Decimal written = Split(nearest);
+  return written.digits == 0 || written.integral() ? CanonicalNumber(nearest) : std::string(nearest);
 }
 
 char* WriteInteger(std::int64_t value, char* to) noexcept { return std::to_chars(to, to + kNumberRoom, value).ptr; }
