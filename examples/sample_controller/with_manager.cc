@@ -14,6 +14,7 @@
 #include <string>
 
 #include "deployment.h"
+#include "kgen/controller/terminal_error.h"
 
 using k8s::apps::v1::Deployment;
 using sample::samplecontroller::v1alpha1::Foo;
@@ -24,7 +25,7 @@ kgen::Result<void> Reconcile(kgen::Request& request) {
   KGEN_TRY(const auto foo, request.Get<Foo>());
   if (!foo) return {};  // deleted
   if (foo->spec->deploymentName.empty()) {
-    return kgen::Error(kgen::Code::kInvalid, "spec.deploymentName is missing").AsTerminal();
+    return kgen::TerminalError({kgen::Code::kInvalid, "spec.deploymentName is missing"});
   }
 
   const kgen::Client& client = request.client();

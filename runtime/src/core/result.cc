@@ -113,7 +113,7 @@ struct Error::State : SharedObject {
   Shared<const Answer> answer;
   std::int32_t retry_after_seconds = 0;
   bool not_connected = false;
-  bool terminal = false;
+  const ErrorTag* tag = nullptr;
 
   // SharedObject itself is not copied: a copy is a new object.
   static Shared<State> CopyOf(const State* from) {
@@ -125,7 +125,7 @@ struct Error::State : SharedObject {
     copy->answer = from->answer;
     copy->retry_after_seconds = from->retry_after_seconds;
     copy->not_connected = from->not_connected;
-    copy->terminal = from->terminal;
+    copy->tag = from->tag;
     return copy;
   }
 };
@@ -177,7 +177,7 @@ std::int32_t Error::retry_after_seconds() const noexcept { return state_ ? state
 
 bool Error::not_connected() const noexcept { return state_ && state_->not_connected; }
 
-bool Error::terminal() const noexcept { return state_ && state_->terminal; }
+bool Error::HasTag(const ErrorTag& tag) const noexcept { return state_ && state_->tag == &tag; }
 
 Error Error::With(std::string_view doing) const {
   const std::string step = std::string(doing) + ": ";
@@ -193,9 +193,9 @@ Error Error::WithRetryAfter(std::int32_t seconds) const {
   return Error(Shared<const State>(state));
 }
 
-Error Error::AsTerminal() const {
+Error Error::WithTag(const ErrorTag& tag) const {
   auto state = State::CopyOf(state_.get());
-  state->terminal = true;
+  state->tag = &tag;
   return Error(Shared<const State>(state));
 }
 

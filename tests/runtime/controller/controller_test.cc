@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "kgen/controller/owners.h"
+#include "kgen/controller/terminal_error.h"
 #include "tests/runtime/controller/manager_fixture.h"
 
 namespace kgen {
@@ -299,7 +300,7 @@ TEST_P(ControllerTest, DoesNotRetryATerminalErrorUntilTheObjectChanges) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
     calls_.push_back(Text(request));
-    return Error(Code::kInvalid, "never").AsTerminal();
+    return TerminalError({Code::kInvalid, "never"});
   }));
   const Ran ran = Spawn(manager);
   Settle();
@@ -317,7 +318,7 @@ TEST_P(ControllerTest, ATerminalErrorAfterRetriesIsNoRecovery) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
     if (request.failures() < 2) return Error(Code::kServer, "not now");
-    if (request.key().name == "a") return Error(Code::kInvalid, "never").AsTerminal();
+    if (request.key().name == "a") return TerminalError({Code::kInvalid, "never"});
     return Requeue::Done();
   }));
   const Ran ran = Spawn(manager);
@@ -572,7 +573,7 @@ TEST_P(ControllerTest, GivesEachCallAnIdWhichTheReportOfItsFailureHas) {
       if (request.failures() > 1) return {};
       reports.push_back("reconcile " + ids.back() + ": not now (ServerError)");
       const Error error(Code::kServer, "not now");
-      return request.key().name == "a" ? error.AsTerminal() : error;
+      return request.key().name == "a" ? TerminalError(error) : error;
     }));
   }
   const Ran ran = Spawn(manager);

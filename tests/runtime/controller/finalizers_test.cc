@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kgen/controller/terminal_error.h"
 #include "kgen/core/unstructured.h"
 
 namespace kgen {
@@ -108,13 +109,13 @@ TEST_F(FinalizerRegistryTest, KeepsTheFinalizersOfFunctionsThatFailAndReportsAll
 }
 
 TEST_F(FinalizerRegistryTest, IsTerminalOnlyIfEveryErrorIs) {
-  Register("a", Fail(Error(Code::kInvalid, "never").AsTerminal()));
+  Register("a", Fail(TerminalError({Code::kInvalid, "never"})));
   Deployment object{.metadata = {.deletionTimestamp = kDeleted, .finalizers = {"a", "b", "c"}}};
-  EXPECT_TRUE(finalizers_.Run(object).result.error().terminal());
-  Register("b", Fail(Error(Code::kInvalid, "never").AsTerminal()));
-  EXPECT_TRUE(finalizers_.Run(object).result.error().terminal());
+  EXPECT_TRUE(IsTerminal(finalizers_.Run(object).result.error()));
+  Register("b", Fail(TerminalError({Code::kInvalid, "never"})));
+  EXPECT_TRUE(IsTerminal(finalizers_.Run(object).result.error()));
   Register("c", Fail(Code::kUnavailable, "later"));
-  EXPECT_FALSE(finalizers_.Run(object).result.error().terminal());
+  EXPECT_FALSE(IsTerminal(finalizers_.Run(object).result.error()));
 }
 
 // Contract: controller 174.

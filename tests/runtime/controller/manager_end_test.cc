@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "kgen/controller/terminal_error.h"
 #include "kgen/controller/wait.h"
 #include "tests/runtime/controller/manager_fixture.h"
 
@@ -198,7 +199,7 @@ TEST_P(ManagerEndTest, KeepsATerminalErrorTerminalAfterTheDeadline) {
   Must(manager.Control<ConfigMap>("maps").Deadline(1s).Reconcile([&](Request& request) -> Result<void> {
     calls_.push_back(request.key().str());
     (void)Pause(2s);
-    return Error(Code::kInvalid, "never right").AsTerminal();
+    return TerminalError({Code::kInvalid, "never right"});
   }));
   const Ran ran = Spawn(manager);
   cluster_.Advance(60s);

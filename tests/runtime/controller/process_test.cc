@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "kgen/controller/terminal_error.h"
 #include "kgen/controller/work_queue.h"
 #include "kgen/testing/simulation.h"
 #include "tests/support/manual_executor.h"
@@ -102,7 +103,7 @@ TEST_P(ProcessTest, ATerminalErrorIsNotTriedAgainBeforeTheNextAddAndIsNoRecovery
   const auto processed = Process(1, [&](const std::string& key) -> Result<void> {
     calls_.push_back(key);
     if (calls_.size() == 1 || calls_.size() == 3) return Error(Code::kServer, "not now");
-    if (calls_.size() == 2) return Error(Code::kInvalid, "never").AsTerminal();
+    if (calls_.size() == 2) return TerminalError({Code::kInvalid, "never"});
     return {};
   });
   queue_.Add("a");

@@ -339,7 +339,7 @@ class [[nodiscard]] ControllerBuilder {
   //   success            forgets the key's failures; Requeue::After() and BackOff() say when to call again
   //   an error           is reported to the observer; the key comes back after a delay that grows with each failure
   //   kConflict          the same, but without a report: somebody else wrote first, and the cache will soon know
-  //   a terminal error   (Error::AsTerminal()) is reported; the key comes back only when something happens to it
+  //   a terminal error   (TerminalError()) is reported; the key comes back only when something happens to it
   //   an exception       is an error of this call and of nothing else: that of a kgen::Exception, as Must() and
   //                      Request::Get() throw it, else kUserCode
   //

@@ -225,7 +225,7 @@ class WorkQueue {
   // Calls run as Blocking work of the executor, which therefore needs at least one thread for them beyond that of
   // Process(). They may block, and each one that does holds a thread; a worker without work holds none. Success forgets
   // the key's failures. After an error the key comes back with its priority and the delay of the rate limiter, and the
-  // observer is notified; after a terminal one (Error::AsTerminal) it does not come back before the next Add(). An
+  // observer is notified; after a terminal one (TerminalError()) it does not come back before the next Add(). An
   // exception counts as an error with code kUserCode. Done() is not needed: the end of a call is the end of its
   // processing.
   //

@@ -19,6 +19,10 @@ using Task = std::move_only_function<void()>;
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 using Nanos = std::chrono::nanoseconds;
 
+// In options: an event that never comes, and a duration without a limit. Never added to a time.
+inline constexpr Nanos kNever = Nanos::max();
+inline constexpr Nanos kNoLimit = Nanos::max();
+
 // Which timers a simulation runs before it calls the system idle.
 enum class TimerKind : bool {
   kProgress,      // back-off, retry, rate limit, request timeout: something is under way

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Errors are values: Result<T>, Error, Code; and Must() for those who prefer exceptions.
+// Errors are values: Result<T>, Error and Code, and Must() for main() and tests.
 //
 //   auto pod = pods.Get("web-0");
 //   if (!pod && pod.error().code() == kgen::Code::kNotFound) ...
@@ -65,6 +65,10 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return os << ToString(code);
 }
 
+// Names a property that a layer above gives to errors. Its address is its identity, so it must be a constant with
+// static storage.
+struct ErrorTag {};
+
 // One failure: a code, a message, the server's Status if it sent one, and the operations that failed, outermost first.
 //
 // Thread safety: immutable after construction; copies share their state. 8 bytes.
@@ -86,15 +90,14 @@ class [[nodiscard]] Error {
   // Whether there was no connection at all, so that the server has seen nothing of the request. False if a connection
   // was lost, since the server may have received the request.
   bool not_connected() const noexcept;
-  // Whether another attempt cannot help; see AsTerminal().
-  bool terminal() const noexcept;
+  bool HasTag(const ErrorTag& tag) const noexcept;
 
   // The same failure as part of an outer operation: With("list pods") makes "list pods: ...". Adds nothing if the
   // message already begins with that operation.
   Error With(std::string_view doing) const;
   Error WithRetryAfter(std::int32_t seconds) const;
-  // The same failure, after which a controller does not try again until the object changes.
-  Error AsTerminal() const;
+  // The same failure with `tag` in place of an earlier tag.
+  Error WithTag(const ErrorTag& tag) const;
 
   // `return kgen::Error(...)` from a function that returns a Result.
   template <typename T>

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/thrown.h"
+#include "kgen/controller/terminal_error.h"
 
 namespace kgen::detail {
 
@@ -29,8 +30,8 @@ Error JoinFinalizerErrors(const std::vector<std::pair<std::string, Error>>& erro
     text += (text.empty() ? "finalizer " : "; finalizer ") + name + ": " + each.ToString();
   }
   Error joined(error.code(), text);
-  const bool terminal = std::ranges::all_of(errors, [](const auto& each) { return each.second.terminal(); });
-  return terminal ? joined.AsTerminal() : joined;
+  const bool terminal = std::ranges::all_of(errors, [](const auto& each) { return IsTerminal(each.second); });
+  return terminal ? TerminalError(joined) : joined;
 }
 
 Error FinalizerThrew() noexcept { return detail::ErrorOfThrown("its function"); }

@@ -12,6 +12,7 @@
 #include "core/observers/notify_observer.h"
 #include "core/thrown.h"
 #include "kgen/controller/metrics.h"
+#include "kgen/controller/terminal_error.h"
 #include "net/text.h"
 
 namespace kgen {
@@ -478,8 +479,8 @@ Result<Requeue> ControllerCore::Conclude(const RequestState& state, Result<Reque
   }
   // Nobody processes it any more, and it has neither failed nor succeeded.
   if (stopping && result.error().code() == Code::kCancelled) return Requeue::BackOff();
-  if (!result.error().terminal()) reasons_.SetFallback(key, Cause::kRetried, kind);
-  if (result.error().code() == Code::kConflict && !result.error().terminal() && state.failures < kQuietConflicts) {
+  if (!IsTerminal(result.error())) reasons_.SetFallback(key, Cause::kRetried, kind);
+  if (result.error().code() == Code::kConflict && !IsTerminal(result.error()) && state.failures < kQuietConflicts) {
     // The cache will soon have what the other one wrote.
     metrics_.requeued.Add();
     return Requeue::BackOff();
@@ -487,7 +488,7 @@ Result<Requeue> ControllerCore::Conclude(const RequestState& state, Result<Reque
   metrics_.failed.Add();
   metrics_.errors.Add();
   Error error = std::move(result).error();
-  if (error.terminal()) {
+  if (IsTerminal(error)) {
     metrics_.terminal_errors.Add();
   } else if (timed_out) {
     const std::string limit = client::DurationText(environment_.settings.deadline);

@@ -9,6 +9,7 @@
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 #include "core/thrown.h"
+#include "kgen/controller/terminal_error.h"
 
 namespace kgen::controller {
 
@@ -115,7 +116,7 @@ TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, st
   if (result && !result->back_off) return OnSuccess(item, priority, *result);
   if (result) {
     BackOff(item, result->priority.value_or(priority), nullptr);
-  } else if (result.error().terminal()) {
+  } else if (IsTerminal(result.error())) {
     GiveUp(item, result.error());
   } else {
     BackOff(item, priority, &result.error());
