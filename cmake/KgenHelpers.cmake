@@ -107,6 +107,27 @@ function(kgen_install_library target)
   set_property(GLOBAL APPEND PROPERTY KGEN_INSTALLED_LIBRARIES ${target})
 endfunction()
 
+# Test code is compiled far more often than it runs, so it is not optimized. The libraries that it links keep the
+# optimization of the build.
+function(kgen_set_test_options target)
+  kgen_set_defaults(${target})
+  if(PROJECT_IS_TOP_LEVEL)
+    target_compile_options(${target} PRIVATE -O0)
+    if(KGEN_BUILD_FUZZERS)
+      target_compile_options(${target} PRIVATE -fno-sanitize=fuzzer-no-link)  # fuzz targets need no coverage of test code
+    endif()
+  endif()
+endfunction()
+
+# Lets the given sources of a test use the precompiled GoogleTest, where this build has one (tests/support).
+function(kgen_use_precompiled_gtest)
+  get_property(header GLOBAL PROPERTY KGEN_PRECOMPILED_GTEST)
+  if(header)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -include-pch "${header}")
+    set_property(SOURCE ${ARGN} APPEND PROPERTY OBJECT_DEPENDS "${header}")
+  endif()
+endfunction()
+
 function(kgen_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_CTEST;ONE_THREAD" "FOLDER;SHARDS;TIMEOUT" "ROOMS;SOURCES;LINKS;DEFINES")
   if(NOT KGEN_BUILD_TESTS OR (arg_ONE_THREAD AND KGEN_SANITIZE STREQUAL "thread"))
@@ -123,18 +144,11 @@ function(kgen_add_test name)
     return()
   endif()
   add_executable(${name} ${sources})
-  kgen_set_defaults(${name})
   # Tests may include private headers, so they need runtime/src.
   target_include_directories(${name} PRIVATE "${kgen_SOURCE_DIR}" "${kgen_SOURCE_DIR}/runtime/src")
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
-  if(PROJECT_IS_TOP_LEVEL)
-    # Test code is compiled far more often than it runs, so it is hardly optimized. The libraries that it links keep the
-    # optimization of the build. Under a sanitizer, optimizing would take half of its compile time.
-    target_compile_options(${name} PRIVATE $<IF:$<BOOL:${KGEN_SANITIZE}>,-O0,-O1>)
-    if(KGEN_BUILD_FUZZERS)
-      target_compile_options(${name} PRIVATE -fno-sanitize=fuzzer-no-link)  # fuzz targets need no coverage of test code
-    endif()
-  endif()
+  kgen_set_test_options(${name})
+  kgen_use_precompiled_gtest(${sources})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} kgen_test_support GTest::gmock GTest::gtest_main)
   if(arg_NO_CTEST)
     return()
