@@ -3,13 +3,15 @@
 # The functions that the CMakeLists.txt of the folders use.
 #
 #   kgen_add_part(DIR)                       add_subdirectory when DIR/CMakeLists.txt exists
-#   kgen_add_layer(NAME [SOURCES f...] [LINKS t...] [PRIVATE_LINKS t...])
+#   kgen_add_layer(NAME [SOURCES f...] [ALONE f...] [LINKS t...] [PRIVATE_LINKS t...])
 #                                            one layer of the runtime: kgen_NAME, alias kgen::NAME; sources: *.cc here
-#                                            and in its rooms (the folders here without a CMakeLists.txt)
-#   kgen_add_test(NAME [FOLDER d] [ROOMS d...] [SOURCES f...] [LINKS t...] [DEFINES d...] [SHARDS n] [TIMEOUT s] [NO_CTEST]
-#                 [ONE_THREAD])              one gtest binary; sources: *_test.cc of FOLDER (default: here) and of
-#                                            its folders ROOMS. ONE_THREAD: its
-#                                            tests start no thread, so the tree of ThreadSanitizer leaves it out
+#                                            and in its rooms (the folders here without a CMakeLists.txt); ALONE as of
+#                                            kgen_join
+#   kgen_add_test(NAME [FOLDER d] [ROOMS d...] [SOURCES f...] [ALONE f...] [LINKS t...] [DEFINES d...] [SHARDS n]
+#                 [TIMEOUT s] [NO_CTEST] [ONE_THREAD])
+#                                            one gtest binary; sources: *_test.cc of FOLDER (default: here) and of its
+#                                            folders ROOMS; ALONE as of kgen_join. ONE_THREAD: its tests start no thread,
+#                                            so the tree of ThreadSanitizer leaves it out
 #   kgen_install_library(TARGET)             installed and exported with the package
 #   KGEN_HAVE_TOOL                           (variable) whether kgen_add_api can be used in this build
 #   kgen_add_fuzzer(NAME SOURCES f... [LINKS t...])
@@ -72,13 +74,14 @@ function(kgen_glob_rooms out folder pattern)
 endfunction()
 
 function(kgen_add_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;PRIVATE_LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;ALONE;LINKS;PRIVATE_LINKS")
   kgen_glob_rooms(sources "${CMAKE_CURRENT_SOURCE_DIR}" "*.cc")
   list(APPEND sources ${arg_SOURCES})
   list(REMOVE_DUPLICATES sources)
   set(target kgen_${name})
   if(sources)
     set(public PUBLIC)
+    kgen_join(sources ${target} ALONE ${arg_ALONE} SOURCES ${sources})
     add_library(${target} STATIC ${sources})
     kgen_set_defaults(${target})
     if(KGEN_SANITIZE STREQUAL "address" AND NOT name MATCHES "^(core|codec|cache)$")
@@ -86,7 +89,8 @@ function(kgen_add_layer name)
       # codec, and the tests of the cache store and compare millions of objects.
       target_compile_options(${target} PRIVATE -O0)
     endif()
-    target_include_directories(${target} PRIVATE "${kgen_SOURCE_DIR}/runtime/src")
+    target_include_directories(${target} PRIVATE "${kgen_SOURCE_DIR}/runtime/src"
+                                                 $<$<BOOL:${KGEN_JOIN_SOURCES}>:${kgen_SOURCE_DIR}>)
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE_LINKS})
   else()
     set(public INTERFACE)
@@ -129,7 +133,7 @@ function(kgen_use_precompiled_gtest)
 endfunction()
 
 function(kgen_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_CTEST;ONE_THREAD" "FOLDER;SHARDS;TIMEOUT" "ROOMS;SOURCES;LINKS;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_CTEST;ONE_THREAD" "FOLDER;SHARDS;TIMEOUT" "ROOMS;SOURCES;ALONE;LINKS;DEFINES")
   if(NOT KGEN_BUILD_TESTS OR (arg_ONE_THREAD AND KGEN_SANITIZE STREQUAL "thread"))
     return()
   endif()
@@ -143,6 +147,7 @@ function(kgen_add_test name)
   if(NOT sources)
     return()
   endif()
+  kgen_join(sources ${name} ALONE ${arg_ALONE} SOURCES ${sources})
   add_executable(${name} ${sources})
   # Tests may include private headers, so they need runtime/src.
   target_include_directories(${name} PRIVATE "${kgen_SOURCE_DIR}" "${kgen_SOURCE_DIR}/runtime/src")

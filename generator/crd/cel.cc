@@ -52,11 +52,6 @@ bool IsOneOf(const Names& names, std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-bool IsOn(const Tree& schema, std::string_view keyword) {
-  const Tree* flag = schema.Find(keyword);
-  return flag != nullptr && flag->ToJson() == "true";
-}
-
 // The type of a value, as far as it is known.
 struct Known {
   const Tree* schema = nullptr;  // null: anything
@@ -357,11 +352,11 @@ class CelReader {
         Fail("a rule sees only name and generateName of metadata, not " + Quote(name));
       return {};
     }
-    if (of.schema == nullptr || IsOn(*of.schema, "x-kubernetes-preserve-unknown-fields") ||
-        IsOn(*of.schema, "x-kubernetes-int-or-string"))
+    if (of.schema == nullptr || of.schema->IsTrue("x-kubernetes-preserve-unknown-fields") ||
+        of.schema->IsTrue("x-kubernetes-int-or-string"))
       return {};
     if (const Tree* any = of.schema->Find("additionalProperties"); any != nullptr) return {.schema = any};
-    const bool object = of.root || IsOn(*of.schema, "x-kubernetes-embedded-resource");
+    const bool object = of.root || of.schema->IsTrue("x-kubernetes-embedded-resource");
     if (object && name == "metadata") return {.schema = nullptr, .root = false, .metadata = true};
     if (object && (name == "apiVersion" || name == "kind")) return {};
     std::vector<std::string> names;

@@ -22,19 +22,14 @@ double Number(std::string_view text) {
   return value;
 }
 
-bool IsOn(const Tree& schema, std::string_view keyword) {
-  const Tree* flag = schema.Find(keyword);
-  return flag != nullptr && flag->ToJson() == "true";
-}
-
 std::optional<double> NumberOf(const Tree& schema, std::string_view keyword) {
   const Tree* number = schema.Find(keyword);
   return number == nullptr ? std::nullopt : std::optional(Number(number->ToJson()));
 }
 
 bool IsOfType(const yaml::Node& value, const Tree& schema) {
-  if (value.is_null()) return IsOn(schema, "nullable");
-  if (IsOn(schema, "x-kubernetes-int-or-string")) return value.is_int() || value.is_string();
+  if (value.is_null()) return schema.IsTrue("nullable");
+  if (schema.IsTrue("x-kubernetes-int-or-string")) return value.is_int() || value.is_string();
   const Tree* named = schema.Find("type");
   if (named == nullptr) return true;
   const std::string type = named->ToText();
@@ -72,10 +67,10 @@ std::string FaultOfNumber(const yaml::Node& value, const Tree& schema) {
                           *integer > std::numeric_limits<std::int32_t>::max()))
     return "does not fit 32 bits";
   if (const auto limit = NumberOf(schema, "minimum");
-      limit && (number < *limit || (number == *limit && IsOn(schema, "exclusiveMinimum"))))
+      limit && (number < *limit || (number == *limit && schema.IsTrue("exclusiveMinimum"))))
     return "is below the minimum";
   if (const auto limit = NumberOf(schema, "maximum");
-      limit && (number > *limit || (number == *limit && IsOn(schema, "exclusiveMaximum"))))
+      limit && (number > *limit || (number == *limit && schema.IsTrue("exclusiveMaximum"))))
     return "is above the maximum";
   return {};
 }
@@ -111,8 +106,8 @@ std::string FaultOfMembers(const yaml::Node& value, const Tree& schema, const st
   }
   const Tree* properties = schema.Find("properties");
   const Tree* any = schema.Find("additionalProperties");
-  const bool open = IsOn(schema, "x-kubernetes-preserve-unknown-fields") || schema.Find("type") == nullptr;
-  const bool resource = IsOn(schema, "x-kubernetes-embedded-resource");
+  const bool open = schema.IsTrue("x-kubernetes-preserve-unknown-fields") || schema.Find("type") == nullptr;
+  const bool resource = schema.IsTrue("x-kubernetes-embedded-resource");
   for (const yaml::Entry& entry : value.entries()) {
     const Tree* inner = properties == nullptr ? nullptr : properties->Find(entry.key);
     if (inner == nullptr) inner = any;
@@ -164,7 +159,7 @@ std::string FaultOfLimit(std::string_view lower, const Tree& schema) {
   const std::string upper = "max" + std::string(lower.substr(3));
   const auto least = NumberOf(schema, lower), most = NumberOf(schema, upper);
   if (!least || !most || *least < *most) return {};
-  const bool open = lower == "minimum" && (IsOn(schema, "exclusiveMinimum") || IsOn(schema, "exclusiveMaximum"));
+  const bool open = lower == "minimum" && (schema.IsTrue("exclusiveMinimum") || schema.IsTrue("exclusiveMaximum"));
   if (*least == *most && !open) return {};
   return "no value is allowed by " + std::string(lower) + " " + schema.Find(lower)->ToJson() + " and " + upper + " " +
          schema.Find(upper)->ToJson();

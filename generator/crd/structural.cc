@@ -64,10 +64,6 @@ constexpr Keyword kKeywords[] = {
 bool IsText(const Tree& value) { return value.ToJson().starts_with('"'); }
 bool IsList(const Tree& value) { return value.ToJson().starts_with('['); }
 bool IsObject(const Tree& value) { return value.ToJson().starts_with('{'); }
-bool IsOn(const Tree& schema, std::string_view keyword) {
-  const Tree* flag = schema.Find(keyword);
-  return flag != nullptr && flag->ToJson() == "true";
-}
 std::string TextOf(const Tree& schema, std::string_view keyword) {
   const Tree* text = schema.Find(keyword);
   return text == nullptr ? std::string() : text->ToText();
@@ -123,7 +119,7 @@ std::string FaultInside(const Tree& schema, const std::string& path, Place place
     }
     if (name == "allOf" || name == "anyOf" || name == "oneOf") {
       // The two types of an int-or-string are the only ones that may stand there.
-      const bool types = IsOn(schema, "x-kubernetes-int-or-string") && name != "oneOf";
+      const bool types = schema.IsTrue("x-kubernetes-int-or-string") && name != "oneOf";
       for (std::size_t i = 0; i < value.elements().size() && fault.empty(); ++i)
         fault = Fault(value.elements()[i], inner + "[" + std::to_string(i) + "]",
                       types ? Place::kIntOrText : Place::kLogic);
@@ -137,8 +133,8 @@ std::string FaultInside(const Tree& schema, const std::string& path, Place place
 std::string FaultOfStructure(const Tree& schema, const std::string& path) {
   static constexpr std::string_view kTypes[] = {"array", "boolean", "integer", "number", "object", "string"};
   const std::string type = TextOf(schema, "type");
-  const bool int_or_text = IsOn(schema, "x-kubernetes-int-or-string");
-  const bool open = IsOn(schema, "x-kubernetes-preserve-unknown-fields");
+  const bool int_or_text = schema.IsTrue("x-kubernetes-int-or-string");
+  const bool open = schema.IsTrue("x-kubernetes-preserve-unknown-fields");
   if (type.empty() && !int_or_text && !open) return path + " has no type";
   if (!type.empty() && int_or_text) return path + " has a type beside x-kubernetes-int-or-string";
   if (!type.empty() && std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes))
@@ -154,7 +150,7 @@ std::string FaultOfStructure(const Tree& schema, const std::string& path) {
   if (schema.Find("properties") != nullptr && schema.Find("additionalProperties") != nullptr)
     return path + " has both properties and additionalProperties";
   for (const std::string_view flag : {"x-kubernetes-preserve-unknown-fields", "x-kubernetes-int-or-string"}) {
-    if (schema.Find(flag) != nullptr && !IsOn(schema, flag))
+    if (schema.Find(flag) != nullptr && !schema.IsTrue(flag))
       return path + "." + std::string(flag) + " may only be true";
   }
   const bool keyed = TextOf(schema, "x-kubernetes-list-type") == "map";

@@ -37,6 +37,11 @@ std::string Tree::ToText() const {
   return parsed && parsed->documents().size() == 1 ? std::string(parsed->documents()[0].text()) : std::string();
 }
 
+bool Tree::IsTrue(std::string_view key) const {
+  const Tree* value = Find(key);
+  return value != nullptr && value->ToJson() == "true";
+}
+
 std::string Tree::ToJson() const {
   std::string out;
   Append(out);

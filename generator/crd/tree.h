@@ -29,6 +29,8 @@ class Tree {
     const auto found = members_.find(key);
     return found == members_.end() ? nullptr : &found->second;
   }
+  // Whether this is an object whose member `key` is true.
+  bool IsTrue(std::string_view key) const;
   void Erase(std::string_view key) { members_.erase(std::string(key)); }
   void Add(Tree element) { elements_.push_back(std::move(element)); }
   const std::map<std::string, Tree, std::less<>>& members() const { return members_; }

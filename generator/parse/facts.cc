@@ -13,7 +13,8 @@ namespace kgen::generator::parse {
 namespace {
 
 constexpr std::array<std::string_view, 5> kProse = {"description", "example", "examples", "externalDocs", "title"};
-constexpr std::array<std::string_view, 7> kMethods = {"get", "put", "post", "delete", "patch", "options", "head"};
+constexpr std::array<std::string_view, 7> kMethodsOfFacts = {"get",   "put",     "post", "delete",
+                                                             "patch", "options", "head"};
 
 template <std::size_t n>
 bool IsOneOf(std::string_view text, const std::array<std::string_view, n>& words) {
@@ -111,7 +112,7 @@ class Reducer {
     JsonValue out = JsonValue::Map();
     bool lists = false;
     bool connects = false;
-    for (const std::string_view method : kMethods) {
+    for (const std::string_view method : kMethodsOfFacts) {
       const yaml::Node* operation = item.Find(method);
       if (operation == nullptr) continue;
       const std::string_view action = Text(operation->Find("x-kubernetes-action"));

@@ -91,20 +91,25 @@ lint_tidy_sources() {
   local files
   mapfile -t files < <(grep -E '\.cc$' | grep -Ev '^(generated|tests/golden)/' | sort -u)
   [ ${#files[@]} -gt 0 ] || return 0
-  [ "$lint_root" != . ] || lint_compile "${files[@]}" || { echo 'the sources do not compile; run ./dev test'; return 1; }
   mkdir -p "$lint_cache/tidy"
+  [ "$lint_root" != . ] || lint_compile "${files[@]}" || { echo 'the sources do not compile; run ./dev test'; return 1; }
   printf '%s\n' "${files[@]}" |
     KGEN_LINT_CACHE=$lint_cache xargs -P "$jobs" -n 1 bash tools/lint/tidy_file.sh "$lint_root"
 }
 
-# lint_compile SOURCE...: compiles the given sources that are part of the dev tree.
+# lint_compile SOURCE...: compiles the given sources that are part of the dev tree, and writes the database for
+# clang-tidy.
 lint_compile() {
-  local file targets=()
+  local database=$lint_cache/compile_commands.json objects
   [ -f build/dev/compile_commands.json ] || configure dev
-  for file in "$@"; do
-    if grep -q "\"file\": \"$PWD/$file\"" build/dev/compile_commands.json; then targets+=("$PWD/$file^"); fi
-  done
-  [ ${#targets[@]} -eq 0 ] || build dev "${targets[@]}"
+  python3 tools/dev/compile_commands.py build/dev >"$database"
+  mapfile -t objects < <(printf '%s\n' "$@" | python3 -c '
+import json, os, re, sys
+files = {os.path.abspath(line.strip()) for line in sys.stdin}
+commands = [entry["command"] for entry in json.load(open(sys.argv[1])) if entry["file"] in files]
+for output in sorted({re.search(r" -o (\S+)", command)[1] for command in commands}):
+    print(output)' "$database")
+  [ ${#objects[@]} -eq 0 ] || build dev "${objects[@]}"
 }
 
 # run_rule RULE: prints the findings to standard output.

@@ -10,10 +10,11 @@ no binary matches.
 """
 
 import fnmatch
-import json
 import pathlib
 import re
 import sys
+
+from compile_commands import entries
 
 TEST = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.MULTILINE)
 TARGET = re.compile(r"CMakeFiles/(\w+)\.dir/")
@@ -32,10 +33,9 @@ def patterns(filter_text):
 
 def main():
     tree, filter_text = pathlib.Path(sys.argv[1]), sys.argv[2]
-    commands = json.loads((tree / "compile_commands.json").read_text())
     wanted = list(patterns(filter_text))
     found = set()
-    for entry in commands:
+    for entry in entries(tree):
         target = TARGET.search(entry["command"])
         if target is None or not target[1].endswith("_test"):
             continue

@@ -10,13 +10,15 @@
 namespace kgen::net {
 namespace {
 
-char Lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char LowerAscii(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-bool EqualText(std::string_view a, std::string_view b) noexcept { return std::ranges::equal(a, b, {}, Lower, Lower); }
+bool EqualText(std::string_view a, std::string_view b) noexcept {
+  return std::ranges::equal(a, b, {}, LowerAscii, LowerAscii);
+}
 
 bool IsLabel(std::string_view label) noexcept {
   return !label.empty() && label.front() != '-' && std::ranges::all_of(label, [](char c) {
-    const char lower = Lower(c);
+    const char lower = LowerAscii(c);
     return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
 }

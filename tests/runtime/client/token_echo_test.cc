@@ -20,7 +20,7 @@ using ::testing::Not;
 using widgets::Widget;
 using widgets::WidgetList;
 using namespace std::chrono_literals;
-using WidgetsClient =
+using LoggedWidgetsClient =
     ResourceClient<Widget, WidgetList, Verbs::kStandard, Subresource<"log", std::string, Verbs::kGet>>;
 
 constexpr const char* kToken = "eyJhbGciOi.sEcReT-token_123";
@@ -95,7 +95,7 @@ TEST_F(TokenEchoTest, NoErrorInsideOfAWatchShowsTheToken) {
   const std::string wrong_kind = std::string(R"({"type":"ADDED","object":{"kind":")") + kToken + R"("}})";
   for (const std::string& event : {error, unknown, wrong_kind}) {
     const Timer begin = Begin();
-    Watcher<Widget> watcher = Must(WidgetsClient(Logged(), "default").Watch());
+    Watcher<Widget> watcher = Must(LoggedWidgetsClient(Logged(), "default").Watch());
     transport_->last().Bytes(event);
     const auto next = watcher.Next();
     ASSERT_FALSE(next.has_value());
@@ -110,7 +110,7 @@ TEST_F(TokenEchoTest, NoErrorInsideOfAWatchShowsTheToken) {
 
 TEST_F(TokenEchoTest, NoErrorThatEndsALogShowsTheToken) {
   const Timer begin = Begin({{"content-type", "text/plain"}});
-  LogStream log = Must(WidgetsClient(Logged(), "default").StreamLogs("a", {.follow = true}));
+  LogStream log = Must(LoggedWidgetsClient(Logged(), "default").StreamLogs("a", {.follow = true}));
   transport_->last().Bytes(std::string(kToken) + "\n");
   transport_->last().End(Fail(Code::kUnavailable, std::string("reset: ") + kToken));
   EXPECT_EQ(Must(log.Next()), kToken) << "the log itself is the caller's";
@@ -118,7 +118,7 @@ TEST_F(TokenEchoTest, NoErrorThatEndsALogShowsTheToken) {
 }
 
 TEST_F(TokenEchoTest, NoErrorOfDecodingShowsTheToken) {
-  const WidgetsClient client(Logged(), "default");
+  const LoggedWidgetsClient client(Logged(), "default");
   transport_->Reply({.body = std::string(R"({"kind":")") + kToken + R"("})"});
   EXPECT_THAT(client.Get("a").error().ToString(), IsHidden());
   transport_->Reply(

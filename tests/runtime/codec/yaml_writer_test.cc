@@ -34,7 +34,7 @@ std::string Quoted(std::string_view text) {
 std::string Yaml(std::string_view json) { return EncodeYaml(Json(json)); }
 
 // The JSON of what a reader of `yaml` sees, or the error.
-std::string Read(const std::string& yaml) {
+std::string ReadBack(const std::string& yaml) {
   const auto stream = Parse(yaml);
   if (!stream) return stream.error().message;
   if (stream->documents().size() != 1) return std::to_string(stream->documents().size()) + " documents";
@@ -134,11 +134,11 @@ TEST(YamlWriter, WritesTextOfSeveralLinesAsALiteralBlock) {
 TEST(YamlWriter, KeepsTheSpellingOfNumbers) {
   const std::string json = R"([1.0,1E5,-0,12345678901234567890123,1e400,0.10])";
   EXPECT_EQ(Yaml(json), "- 1.0\n- 1E5\n- -0\n- 12345678901234567890123\n- 1e400\n- 0.10\n");
-  EXPECT_EQ(Read(Yaml(json)), json);
+  EXPECT_EQ(ReadBack(Yaml(json)), json);
 }
 
 TEST(YamlWriter, WritesScalarsOfJsonAlone) {
-  EXPECT_EQ(Read(Yaml(R"("\ud83d\ude00 \/")")), "\"\xF0\x9F\x98\x80 /\"");
+  EXPECT_EQ(ReadBack(Yaml(R"("\ud83d\ude00 \/")")), "\"\xF0\x9F\x98\x80 /\"");
   EXPECT_EQ(Yaml("null"), "null\n");
   EXPECT_EQ(Yaml("5"), "5\n");
   EXPECT_EQ(Yaml(R"("a\n\n")"), "|+\n  a\n\n") << "no mark of the end";
@@ -160,7 +160,7 @@ TEST(YamlWriter, WritesATreeOfAnyOrigin) {
 
 TEST(YamlWriter, SurvivesDeepNesting) {
   const std::string json = std::string(256, '[') + std::string(256, ']');
-  EXPECT_EQ(Read(Yaml(json)), json);
+  EXPECT_EQ(ReadBack(Yaml(json)), json);
   const std::string deeper = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_EQ(Yaml(deeper), deeper + "\n") << "deeper than the reader goes";
 }
@@ -266,7 +266,7 @@ TEST_P(YamlRoundTripTest, ReadsBackItsOwnOutput) {
   for (int i = 0; i < 500; ++i) {
     const std::string json = "[" + AdversarialJson(random, 4) + "]";
     const std::string yaml = Yaml(json);
-    ASSERT_EQ(Read(yaml), json) << yaml;
+    ASSERT_EQ(ReadBack(yaml), json) << yaml;
   }
 }
 

@@ -111,7 +111,7 @@ std::string Back(const std::string& json) {
   return object ? Encode(*object) : object.error().ToString();
 }
 
-Parcel Full() {
+Parcel FullParcel() {
   return {.first = Line{.item = "pen", .quantity = 2},
           .lines = {{.item = "ink"}, {.quantity = 0}},
           .by_name = {{"a", {.item = "ruler"}}},
@@ -136,22 +136,22 @@ TEST_F(ObjectTest, IsEmptyByDefault) {
   EXPECT_FALSE(empty.inner.has_value() || empty.first.has_value());
 }
 
-TEST_F(ObjectTest, HasDesignatedInitializersOfAllMembers) { EXPECT_EQ(Encode(Full()), kFull); }
+TEST_F(ObjectTest, HasDesignatedInitializersOfAllMembers) { EXPECT_EQ(Encode(FullParcel()), kFull); }
 
 TEST_F(ObjectTest, IsTheSameAfterItWasWrittenAndRead) {
   const Result<Parcel> back = Decode<Parcel>(kFull);
   ASSERT_TRUE(back) << back.error();
-  EXPECT_EQ(*back, Full());
+  EXPECT_EQ(*back, FullParcel());
   EXPECT_EQ(Encode(*back), kFull);
 }
 
 TEST_F(ObjectTest, ComparesEachMemberAndTheUnknownFields) {
   const auto differs = [](auto change) {
-    Parcel other = Full();
+    Parcel other = FullParcel();
     change(other);
-    return other != Full();
+    return other != FullParcel();
   };
-  EXPECT_EQ(Full(), Full());
+  EXPECT_EQ(FullParcel(), FullParcel());
   EXPECT_TRUE(differs([](Parcel& p) { p.first->item = "pencil"; }));
   EXPECT_TRUE(differs([](Parcel& p) { p.lines.push_back({}); }));
   EXPECT_TRUE(differs([](Parcel& p) { p.by_name["b"].quantity = 1; }));

@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr int kDeep = 100'000;
-constexpr char kMaps[] = "/api/v1/namespaces/default/configmaps";
+constexpr char kConfigMaps[] = "/api/v1/namespaces/default/configmaps";
 constexpr char kOne[] = "/api/v1/namespaces/default/configmaps/a";
 
 std::string Nested(int levels) {
@@ -35,8 +35,8 @@ class ClusterDepthTest : public ClusterTest {
 };
 
 TEST_F(ClusterDepthTest, RefusesDeepBodiesOfEveryWrite) {
-  EXPECT_THAT(Refusal("POST", kMaps, ConfigMap(kDeep)), HasSubstr("at most 256 levels"));
-  EXPECT_THAT(Refusal("POST", kMaps, ConfigMap(kDeep), "application/yaml"), HasSubstr("is not YAML"));
+  EXPECT_THAT(Refusal("POST", kConfigMaps, ConfigMap(kDeep)), HasSubstr("at most 256 levels"));
+  EXPECT_THAT(Refusal("POST", kConfigMaps, ConfigMap(kDeep), "application/yaml"), HasSubstr("is not YAML"));
   ASSERT_TRUE(cluster_.Add(ConfigMap(1)));
   EXPECT_THAT(Refusal("PUT", kOne, ConfigMap(kDeep)), HasSubstr("at most 256 levels"));
   EXPECT_THAT(Refusal("PATCH", kOne, ConfigMap(kDeep), "application/apply-patch+yaml"), HasSubstr("is not YAML"));

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr char kGauges[] = "/apis/shop.example/v1/namespaces/default/gauges";
-constexpr char kConfigMaps[] = "/api/v1/namespaces/default/configmaps";
+constexpr char kFieldsOfMaps[] = "/api/v1/namespaces/default/configmaps";
 
 class FieldsTest : public ClusterTest {
  protected:
@@ -165,39 +165,39 @@ TEST_F(FieldsTest, ApplyRefusesAnUnknownFieldInAnyCase) {
 
 TEST_F(FieldsTest, OnlyTheMetadataOfABuiltInKindIsChecked) {
   json map = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "a"}, {"label", 1}}}, {"dta", 1}};
-  Send("POST", kConfigMaps, "fieldValidation=Strict", map);
+  Send("POST", kFieldsOfMaps, "fieldValidation=Strict", map);
   EXPECT_EQ(last_status_, 400);
   EXPECT_THAT(last_error_, HasSubstr("ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding "
                                      "error: unknown field \"metadata.label\""));
   map["metadata"].erase("label");
-  Send("POST", kConfigMaps, "fieldValidation=Strict", map);
+  Send("POST", kFieldsOfMaps, "fieldValidation=Strict", map);
   EXPECT_EQ(last_status_, 201);
 }
 
 TEST_F(FieldsTest, RefusesOptionsWithUnknownValues) {
-  Send("POST", kConfigMaps, "dryRun=Nope&fieldValidation=strict", Gauge(json::object()));
+  Send("POST", kFieldsOfMaps, "dryRun=Nope&fieldValidation=strict", Gauge(json::object()));
   EXPECT_EQ(last_status_, 422);
   EXPECT_THAT(last_error_,
               HasSubstr("CreateOptions.meta.k8s.io \"\" is invalid: [dryRun: Unsupported value: [\"Nope\"]: "
                         "supported values: \"All\", fieldValidation: Unsupported value: \"strict\": "
                         "supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"]"));
-  Send("DELETE", std::string(kConfigMaps) + "/a", "dryRun=Nope");
+  Send("DELETE", std::string(kFieldsOfMaps) + "/a", "dryRun=Nope");
   EXPECT_EQ(last_status_, 422);
 }
 
 TEST_F(FieldsTest, ADryRunOfACreateHasNoResourceVersion) {
   json map = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "a"}, {"resourceVersion", ""}}}};
-  const json tried = Send("POST", kConfigMaps, "dryRun=All", map);
+  const json tried = Send("POST", kFieldsOfMaps, "dryRun=All", map);
   EXPECT_EQ(last_status_, 201);
   EXPECT_FALSE(tried["metadata"].contains("resourceVersion"));
   EXPECT_TRUE(tried["metadata"].contains("uid"));
   EXPECT_THAT(cluster_.List("configmaps"), IsEmpty());
 
-  json made = Post(kConfigMaps, map);
+  json made = Post(kFieldsOfMaps, map);
   made["data"]["a"] = "b";
-  const json changed = Send("PUT", std::string(kConfigMaps) + "/a", "dryRun=All", made);
+  const json changed = Send("PUT", std::string(kFieldsOfMaps) + "/a", "dryRun=All", made);
   EXPECT_EQ(changed["metadata"]["resourceVersion"], made["metadata"]["resourceVersion"]);
-  EXPECT_EQ(Send("DELETE", std::string(kConfigMaps) + "/a", "dryRun=All")["status"], "Success");
+  EXPECT_EQ(Send("DELETE", std::string(kFieldsOfMaps) + "/a", "dryRun=All")["status"], "Success");
   EXPECT_EQ(cluster_.List("configmaps").size(), 1u);
 }
 

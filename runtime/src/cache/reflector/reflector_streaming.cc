@@ -12,7 +12,7 @@ namespace {
 
 // How many streams of a round may end without a marker before the reflector lists. One may be bad luck; if it happens
 // again, the server or a proxy will probably never send the marker, and the informer would wait forever.
-constexpr int kAttempts = 2;
+constexpr int kStreamingAttempts = 2;
 constexpr int kDeadlinesForAll = 5;
 
 }  // namespace
@@ -62,7 +62,7 @@ void Reflector::StreamingEnded(Streaming& state, End end) {
   if (end.error && !end.lost) return StreamingFailed(version, *end.error);
   const Error error(Code::kUnavailable,
                     "streaming list " + name_ + " ended before the bookmark that ends the initial events");
-  if (end.fruitless || ++streaming_attempts_ >= kAttempts) return FallBack(error);
+  if (end.fruitless || ++streaming_attempts_ >= kStreamingAttempts) return FallBack(error);
   Report(true, error, Nanos(0));
   Go(&Reflector::SendStreaming);
 }

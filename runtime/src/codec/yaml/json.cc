@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "codec/yaml/characters.h"
 #include "codec/yaml/tree.h"
 
 namespace kgen::yaml {
@@ -20,8 +21,6 @@ constexpr auto MakeStringStops() {
   return table;
 }
 constexpr auto kStringStops = MakeStringStops();
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 int HexDigit(char c) {
   if (IsDigit(c)) return c - '0';

@@ -5,8 +5,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 
+#include "codec/yaml/characters.h"
 #include "codec/yaml/tree.h"
 
 namespace kgen::yaml {
@@ -24,8 +24,6 @@ template <std::size_t n>
 bool IsOneOf(std::string_view text, const std::array<std::string_view, n>& words) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string WithoutUnderscores(std::string_view text) {
   std::string out(text);
@@ -115,7 +113,9 @@ std::string FormatFloat32(std::string_view text) {
     return std::string(buffer.data(), end);
   };
   std::string scientific = print(std::chars_format::scientific);
-  const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
+  int exponent = 0;
+  const char* const sign = scientific.data() + scientific.find('e') + 1;  // from_chars takes no '+'
+  std::from_chars(*sign == '+' ? sign + 1 : sign, scientific.data() + scientific.size(), exponent);
   return exponent < -4 || exponent >= 6 ? scientific : print(std::chars_format::fixed);
 }
 

@@ -7,12 +7,11 @@
 #include <new>
 #include <string>
 
+#include "codec/yaml/characters.h"
 #include "codec/yaml/tree.h"
 
 namespace kgen::yaml {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // True for text such as 1:30 or -12:30:45.5, which readers of YAML 1.1 take for a number in base 60.
 bool LooksLikeBase60(std::string_view text) {
