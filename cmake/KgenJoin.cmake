@@ -57,7 +57,8 @@ function(kgen_join out name)
 endfunction()
 
 macro(kgen_write_joined list name number text)
-  set(joined "${CMAKE_CURRENT_BINARY_DIR}/joined/${name}_${number}.cc")
+  # Not in the folder of the target: this way ccache finds it in a build that has the project as a subdirectory.
+  set(joined "${CMAKE_BINARY_DIR}/joined/${name}_${number}.cc")
   file(CONFIGURE OUTPUT "${joined}" CONTENT "${text}" @ONLY)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A type of an anonymous namespace in an included file looks like one in a header.

@@ -12,8 +12,8 @@ package_build() {
   local launcher="$(command -v cmake);-E;env;CCACHE_BASEDIR=$PWD;CCACHE_NOHASHDIR=1;ccache"
   shift 2
   {
-    cmake -G Ninja -S "$source" -B "$folder" -DCMAKE_CXX_COMPILER=g++ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKGEN_JOIN_SOURCES=ON \
-      -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1" -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold \
+    cmake -G Ninja -S "$source" -B "$folder" -DCMAKE_CXX_COMPILER=g++ -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+      -DKGEN_JOIN_SOURCES=ON -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1" -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold \
       -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" "$@" &&
       cmake --build "$folder" --parallel "$jobs"
   } >"$folder.log" 2>&1 || {
