@@ -28,7 +28,7 @@ kgen::Result<void> Reconcile(kgen::Request& request) {
     return kgen::TerminalError({kgen::Code::kInvalid, "spec.deploymentName is missing"});
   }
 
-  const kgen::Client& client = request.client();
+  const kgen::CachedClient& client = request.client();
   KGEN_TRY(const auto cached, client.Get<Deployment>({foo->metadata.namespace_, foo->spec->deploymentName}));
   Deployment deployment;
   if (cached) {

@@ -170,7 +170,7 @@ TEST_F(RefusedTest, AWrongMemberOfBracedOptionsFailsWithTheirType) {
 // T is in the call, so this must be a template. As the only candidate, GCC 12 names the type in the error itself, and
 // Clang in its one note.
 TEST_F(RefusedTest, AWrongMemberOfABracedFilterFailsWithItsTypeAndOneCandidate) {
-  constexpr std::string_view kClient = "const kgen::Client& client = manager.client();\n";
+  constexpr std::string_view kClient = "const kgen::CachedClient& client = manager.client();\n";
   EXPECT_EQ(CompileWithManager(std::string(kClient) + R"((void)client.List<Pod>({.namespace_ = "a"});)"), "");
   for (const char* call : {R"((void)client.List<Pod>({.labelSelector = "a=b"});)",
                            R"((void)client.ListMetadata<Pod>({.labelSelector = "a=b"});)"}) {

@@ -9,8 +9,8 @@
 #include <stop_token>
 #include <string>
 
+#include "kgen/controller/cached_client.h"
 #include "kgen/controller/caches.h"
-#include "kgen/controller/client.h"
 #include "kgen/controller/create_or_update.h"
 #include "tests/integration/real_api_server.h"
 
@@ -30,7 +30,7 @@ TEST(ApplyIfChangedOnAServerTest, SendsNothingForAPortWhoseProtocolTheServerFill
   Must(clientset.CoreV1().Namespaces().Create({.metadata = {.name = in_namespace}}));
   Caches caches(clientset.connection(), CachesOptions());
   caches.Start({});
-  const Client client(caches, "shop");
+  const CachedClient client(caches, "shop");
   Service wanted{.metadata = {.name = "web", .namespace_ = in_namespace},
                  .spec = ServiceSpec{
                      .ports = {ServicePort{.name = "http", .port = 80}, ServicePort{.name = "metrics", .port = 9090}},

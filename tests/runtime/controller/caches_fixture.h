@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "kgen/client/rest_mapper.h"
+#include "kgen/controller/cached_client.h"
 #include "kgen/controller/caches.h"
-#include "kgen/controller/client.h"
 #include "kgen/controller/wait.h"
 #include "kgen/core/unstructured.h"
 #include "kgen/testing/cluster.h"
@@ -40,7 +40,7 @@ class CachesFixture : public ::testing::TestWithParam<std::uint64_t> {
     if (start) caches_->Start(stop_.get_token());
     return *caches_;
   }
-  Client& MakeClient(CachesOptions options = {}, bool start = true) {
+  CachedClient& MakeClient(CachesOptions options = {}, bool start = true) {
     return client_.emplace(Make(std::move(options), start), "test");
   }
   // Ends everything, and checks that nothing of it is left.
@@ -100,7 +100,7 @@ class CachesFixture : public ::testing::TestWithParam<std::uint64_t> {
   kgen::Connection connection_ = cluster_.Connection();
   std::stop_source stop_;
   std::optional<Caches> caches_;
-  std::optional<Client> client_;
+  std::optional<CachedClient> client_;
 };
 
 }  // namespace kgen::controller

@@ -126,7 +126,7 @@ TEST_P(CachesTest, SelectsInSomeNamespacesOtherObjectsThanInAllOthers) {
   const CacheOptions options{
       .label_selector = "app=web",
       .of_namespaces = {{.namespace_ = "shop", .label_selector = "app=db"}, {.namespace_ = "billing"}}};
-  Client& client = MakeClient({.of = {{&Pod::kTable, options}}});
+  CachedClient& client = MakeClient({.of = {{&Pod::kTable, options}}});
   const auto keys = [&](const ListFilter& filter) {
     std::vector<std::string> keys;
     for (const auto& pod : Must(client.List<Pod>(filter))) {

@@ -59,7 +59,7 @@ class CreateOrUpdateTest : public ::testing::Test {
 
   testing::Cluster cluster_;
   Caches caches_{cluster_.Connection(), {}};
-  Client client_{caches_, "test"};
+  CachedClient client_{caches_, "test"};
   std::stop_source stop_;
 };
 

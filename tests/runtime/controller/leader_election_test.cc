@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "client/request/connection_core.h"
-#include "controller/election/elector_core.h"
+#include "controller/election/elector_state.h"
 #include "kgen/testing/cluster.h"
 #include "tests/support/machine.h"
 
@@ -593,10 +593,10 @@ TEST(LeaderElectionOptionsTest, ABadOptionIsAClearError) {
 
 // Contract: controller 27.
 TEST(LeaderElectionOptionsTest, TheNamespaceIsByDefaultThatOfTheServiceAccount) {
-  using controller::ElectorCore;
+  using controller::ElectorState;
   client::Surroundings around;
   around.service_account = ::testing::TempDir() + "no_account";
-  auto outside = ElectorCore::Complete({.name = "shop"}, around);
+  auto outside = ElectorState::Complete({.name = "shop"}, around);
   ASSERT_FALSE(outside);
   EXPECT_EQ(outside.error().code(), Code::kInvalidArgument);
   EXPECT_THAT(outside.error().ToString(),
@@ -606,12 +606,12 @@ TEST(LeaderElectionOptionsTest, TheNamespaceIsByDefaultThatOfTheServiceAccount) 
   around = {.service_host = "10.0.0.1", .service_port = "443", .service_account = folder};
   std::ofstream(std::string(folder) + "/token") << "secret";
   std::ofstream(std::string(folder) + "/namespace") << "ours\n";
-  auto inside = ElectorCore::Complete({.name = "shop"}, around);
+  auto inside = ElectorState::Complete({.name = "shop"}, around);
   std::filesystem::remove_all(folder);
   ASSERT_TRUE(inside) << inside.error();
   EXPECT_EQ(inside->namespace_, "ours");
   EXPECT_THAT(inside->identity, MatchesRegex(".+_[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}"));
-  EXPECT_NE(inside->identity, ElectorCore::Complete({.name = "shop", .namespace_ = "x"}, around)->identity);
+  EXPECT_NE(inside->identity, ElectorState::Complete({.name = "shop", .namespace_ = "x"}, around)->identity);
 }
 
 TEST(LeaderElectionOptionsTest, AFractionOfASecondIsRoundedUpInTheLease) {

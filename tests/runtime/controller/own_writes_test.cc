@@ -28,8 +28,8 @@ class OwnWritesTest : public CachesFixture {
   OwnWritesTest() : OwnWritesTest(MakeShared<Warnings>()) {}
 
   // A client whose cache has the config maps of one app.
-  Client& Ready(std::size_t limit = CacheOptions().max_remembered_writes) {
-    Client& client = MakeClient({.defaults = {.label_selector = "app=web", .max_remembered_writes = limit}});
+  CachedClient& Ready(std::size_t limit = CacheOptions().max_remembered_writes) {
+    CachedClient& client = MakeClient({.defaults = {.label_selector = "app=web", .max_remembered_writes = limit}});
     Must(client.List<ConfigMap>());
     core_ = Must(caches_->Of(ConfigMap::kTable, *ConfigMap::kTable.kind)).core();
     return client;
@@ -57,7 +57,7 @@ class OwnWritesTest : public CachesFixture {
 INSTANTIATE_TEST_SUITE_P(Seeds, OwnWritesTest, ::testing::Range<std::uint64_t>(0, 5));
 
 TEST_P(OwnWritesTest, AListVisitsNoMoreWritesThanItReturnsObjects) {
-  Client& client = Ready();
+  CachedClient& client = Ready();
   for (int i = 0; i < 500; ++i) {
     const ConfigMap made = Must(client.Create(Map("m" + std::to_string(i))));
     if (i % 2 == 0) Must(client.Delete(made));
@@ -74,7 +74,7 @@ TEST_P(OwnWritesTest, AListVisitsNoMoreWritesThanItReturnsObjects) {
 
 TEST_P(OwnWritesTest, AListOfANamespaceDoesNotWaitForAnother) {
   Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", "shop")));
-  Client& client = Ready();
+  CachedClient& client = Ready();
   Must(client.Create(Web("a")));
   Must(client.List<ConfigMap>());
   FreezeWatches();
@@ -87,7 +87,7 @@ TEST_P(OwnWritesTest, AListOfANamespaceDoesNotWaitForAnother) {
 }
 
 TEST_P(OwnWritesTest, AListWaitsForAnObjectThatLeavesTheSelectionOrEnds) {
-  Client& client = Ready();
+  CachedClient& client = Ready();
   ConfigMap leaves = Must(client.Create(Web("leaves")));
   Must(client.Create(Web("ends")));
   Must(client.Create(Web("stays")));
@@ -103,7 +103,7 @@ TEST_P(OwnWritesTest, AListWaitsForAnObjectThatLeavesTheSelectionOrEnds) {
 }
 
 TEST_P(OwnWritesTest, RemembersNoMoreWritesThanTheLimitAndSaysSoOnce) {
-  Client& client = Ready(20);
+  CachedClient& client = Ready(20);
   for (int i = 0; i < 100; ++i) Must(client.Create(Map("m" + std::to_string(i))));
   EXPECT_EQ(core_->remembered(), 20u);
   ASSERT_THAT(warnings_->texts, SizeIs(1));
@@ -117,7 +117,7 @@ TEST_P(OwnWritesTest, RemembersNoMoreWritesThanTheLimitAndSaysSoOnce) {
 }
 
 TEST_P(OwnWritesTest, AListWaitsForNewObjectsWhoseWriteIsForgotten) {
-  Client& client = Ready(2);
+  CachedClient& client = Ready(2);
   FreezeWatches();
   for (int i = 0; i < 5; ++i) Must(client.Create(Web("m" + std::to_string(i))));
   EXPECT_EQ(client.List<ConfigMap>().error().code(), Code::kTimeout);

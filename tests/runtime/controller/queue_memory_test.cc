@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "client/request/connection_core.h"
-#include "controller/election/elector_core.h"
+#include "controller/election/elector_state.h"
 #include "controller/serve/access_review.h"
 #include "controller/serve/health_check.h"
 #include "controller/serve/shared_call.h"
@@ -175,7 +175,7 @@ class PoorClockTest : public ::testing::Test {
 
 TEST_F(PoorClockTest, ACandidateTriesAgainAndAgain) {
   ReplyBusy(1000);
-  const auto elector = MakeShared<controller::ElectorCore>(
+  const auto elector = MakeShared<controller::ElectorState>(
       MakeConnection(), LeaderElectionOptions{.name = "shop", .namespace_ = "default", .identity = "a"});
   std::stop_source stop;
   const Timer end = executor_->manual().clock()->After(60s, TimerKind::kProgress, [&] { stop.request_stop(); });
@@ -225,7 +225,7 @@ TEST_F(PoorClockTest, AReviewIsRepeatedAfterAPause) {
 }
 
 TEST_F(PoorClockTest, ACheckRunsAgainAndOneThatHangsIsLate) {
-  const auto activity = MakeShared<controller::Activity>();
+  const auto running = MakeShared<controller::RunningWork>();
   int runs = 0;
   const auto check = MakeShared<controller::HealthCheck>(
       "a",
@@ -234,7 +234,7 @@ TEST_F(PoorClockTest, ACheckRunsAgainAndOneThatHangsIsLate) {
         (void)executor_->MakeWaiter("hang")->Wait({}, executor_->clock()->Now() + 20s);
         return controller::SharedCall::Text();
       },
-      executor_, activity);
+      executor_, running);
   check->Start();
   (void)check->Ask();
   Advance(5s);
@@ -247,7 +247,7 @@ TEST_F(PoorClockTest, ACheckRunsAgainAndOneThatHangsIsLate) {
         (void)executor_->MakeWaiter("hang")->Wait({}, executor_->clock()->Now() + 20s);
         return controller::SharedCall::Text();
       },
-      executor_, activity);
+      executor_, running);
   call->Call([&](const Result<controller::SharedCall::Text>& text) {
     EXPECT_EQ(text.error().code(), Code::kTimeout);
     answered = executor_->clock()->Now() - start;

@@ -35,7 +35,7 @@ struct World {
   std::stop_token stop;
   Caches& caches;
   Cache<ConfigMap> maps;
-  Client& client;
+  CachedClient& client;
 
   kgen::Connection stopped() const { return connection.With(stop); }
   Executor& executor() const { return connection.executor(); }
@@ -175,7 +175,7 @@ TEST_P(StopFirstTest, ReturnsCancelledThoughThereIsMore) {
   const Cache<ConfigMap> maps = Must(caches.Of<ConfigMap>());
   caches.Start({});
   Must(caches.WaitForSync({}));
-  Client client(caches, "test");
+  CachedClient client(caches, "test");
   std::stop_source stop;
   stop.request_stop();
   World world{cluster, connection, stop.get_token(), caches, maps, client};

@@ -4,7 +4,7 @@
 //
 //   Connection --> Caches --> Cache<T>: objects by key and by index, events
 //                    |
-//                  Client (kgen/controller/client.h): reads from the caches, writes to the server
+//                  CachedClient (kgen/controller/cached_client.h): reads from the caches, writes to the server
 //
 //   kgen::Caches caches(connection, {.of = {{&Pod::kTable, {.namespaces = {"shop", "billing"}}}}});
 //   auto pods = kgen::Must(caches.Of<Pod>());
@@ -47,7 +47,7 @@
 
 namespace kgen {
 
-class Client;
+class CachedClient;
 class Connection;
 struct PartialObjectMetadata;
 struct ResourceMapping;
@@ -90,9 +90,9 @@ struct CacheOptions {
   Nanos resync = std::chrono::hours(10);
   std::int64_t page_size = 0;  // 0: the reflector decides
   bool streaming_list = true;  // false: always list first
-  // How many writes of its clients each informer remembers that it has not received yet; a Client's reads wait for
-  // them. Beyond that the oldest are forgotten, and the observer is warned: a read may then still show an object that
-  // one of these has deleted or taken out of the selection. One takes some 300 bytes.
+  // How many writes of its clients each informer remembers that it has not received yet; a CachedClient's reads wait
+  // for them. Beyond that the oldest are forgotten, and the observer is warned: a read may then still show an object
+  // that one of these has deleted or taken out of the selection. One takes some 300 bytes.
   std::size_t max_remembered_writes = 50'000;
 };
 
@@ -100,7 +100,7 @@ struct CachesOptions {
   CacheOptions defaults{};
   // Replaces the defaults for some kinds: {&Pod::kTable, {...}}. It applies to every version and form of that kind.
   std::vector<std::pair<const TypeTable*, CacheOptions>> of{};
-  Nanos sync_timeout = std::chrono::minutes(2);  // of WaitForSync(), and of the first read of a kind by a Client
+  Nanos sync_timeout = std::chrono::minutes(2);  // of WaitForSync(), and of the first read of a kind by a CachedClient
 };
 
 // Which objects a List() returns: those that match all members that are set.
@@ -178,8 +178,8 @@ class AnyCache {
 };
 
 // One user of the cache of a kind: the objects that CacheOptions select, a short time behind the server. The informers
-// run at least as long as a user lives. Its reads are those of the cache as it is at this moment; those of a Client
-// also wait for the client's own last writes.
+// run at least as long as a user lives. Its reads are those of the cache as it is at this moment; those of a
+// CachedClient also wait for the client's own last writes.
 //
 // A handle: copies are users of the same cache. Thread safety: all members from any thread. Members block only if they
 // say so. It may outlive the Caches and then reads the last state.

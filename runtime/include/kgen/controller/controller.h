@@ -125,8 +125,8 @@ struct ControllerDefaults {
 };
 
 namespace controller {
-class ManagerCore;
-class ControllerCore;
+class ManagerState;
+class ControllerRunner;
 }  // namespace controller
 
 namespace detail {
@@ -169,8 +169,8 @@ bool IsEmptyFunction(const std::function<Signature>& function) {
   return !function;
 }
 
-Result<Shared<controller::ControllerCore>> AddController(const Shared<controller::ManagerCore>& manager,
-                                                         ControllerSpec spec);
+Result<Shared<controller::ControllerRunner>> AddController(const Shared<controller::ManagerState>& manager,
+                                                           ControllerSpec spec);
 
 }  // namespace detail
 
@@ -179,7 +179,7 @@ Result<Shared<controller::ControllerCore>> AddController(const Shared<controller
 // Thread safety: all members from any thread. Never blocks.
 class Controller {
  public:
-  explicit Controller(Shared<controller::ControllerCore> core) noexcept;
+  explicit Controller(Shared<controller::ControllerRunner> runner) noexcept;
   Controller(const Controller&) noexcept;
   Controller& operator=(const Controller&) noexcept;
   ~Controller();
@@ -190,7 +190,7 @@ class Controller {
   void Enqueue(const ObjectKey& key, const RequestOptions& options = {}) const;
 
  private:
-  Shared<controller::ControllerCore> core_;
+  Shared<controller::ControllerRunner> runner_;
 };
 
 // T: the kind that is reconciled. It is a generated type, Unstructured, or void for a controller that only has
@@ -201,7 +201,7 @@ template <typename T>
 class [[nodiscard]] ControllerBuilder {
  public:
   // For the manager.
-  ControllerBuilder(Shared<controller::ManagerCore> manager, std::string_view name,
+  ControllerBuilder(Shared<controller::ManagerState> manager, std::string_view name,
                     std::optional<GroupVersionKind> kind = {})  // NOLINT(performance-unnecessary-value-param): kept
       : manager_(std::move(manager)) {
     spec_.name = name;
@@ -248,8 +248,8 @@ class [[nodiscard]] ControllerBuilder {
     AddOwned<Unstructured>(false, std::move(kind), std::move(predicate), which);
     return std::move(*this);
   }
-  // The same with metadata alone, which costs less memory and traffic. Read the objects with Client::GetMetadata():
-  // Get() would open a second cache.
+  // The same with metadata alone, which costs less memory and traffic. Read the objects with
+  // CachedClient::GetMetadata(): Get() would open a second cache.
   template <typename U>
   ControllerBuilder&& OwnsMetadata(Predicate<PartialObjectMetadata> predicate = {},
                                    Owners which = Owners::kController) && {
@@ -260,8 +260,8 @@ class [[nodiscard]] ControllerBuilder {
 
   // Reconciles the keys that `map` adds for each U to which something happens. For an update it is called for the old
   // and for the new object; for the deletion of an object of which nothing is known, not at all. Called on several
-  // threads; must be fast and must not block, so it should read a Cache<T>, not a Client. If it throws, the observer is
-  // notified, and what it has added before is reconciled.
+  // threads; must be fast and must not block, so it should read a Cache<T>, not a CachedClient. If it throws, the
+  // observer is notified, and what it has added before is reconciled.
   template <typename U, typename F>
     requires(std::is_invocable_v<const F&, const U&, Requests&>)
   ControllerBuilder&& Watches(F map, Predicate<U> predicate = {}) && {
@@ -432,7 +432,7 @@ class [[nodiscard]] ControllerBuilder {
   }
   struct None {};
 
-  Shared<controller::ManagerCore> manager_;
+  Shared<controller::ManagerState> manager_;
   detail::ControllerSpec spec_;
   std::conditional_t<std::is_void_v<T>, None, Predicate<T>> own_{};  // of When()
 };

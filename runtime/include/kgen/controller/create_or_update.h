@@ -10,8 +10,8 @@
 //   });
 //   if (!written) return kgen::Fail(written.error());
 //
-// All of them compare with what Client::Get() returns: the cache, which has the client's own writes. Equal is what
-// SemanticEqual calls so.
+// All of them compare with what CachedClient::Get() returns: the cache, which has the client's own writes. Equal is
+// what SemanticEqual calls so.
 //
 // Thread safety: from any thread. They block as the client does, and return its errors.
 #ifndef KGEN_CONTROLLER_CREATE_OR_UPDATE_H_
@@ -24,7 +24,7 @@
 #include <utility>
 
 #include "kgen/client/options.h"
-#include "kgen/controller/client.h"
+#include "kgen/controller/cached_client.h"
 #include "kgen/controller/status_part.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
@@ -66,7 +66,7 @@ ObjectKey KeyOf(const T& object) {
 }
 
 template <typename T>
-Result<Ref<const T>> GetLike(const Client& client, const T& object) {
+Result<Ref<const T>> GetLike(const CachedClient& client, const T& object) {
   if (object.metadata.name.empty()) return Fail(Code::kInvalidArgument, "the object has no metadata.name");
   if constexpr (NamesItsKind<T>) {
     return client.Get<T>(KeyOf(object));
@@ -93,7 +93,7 @@ Result<void> Mutate(T& object, F& mutate) {
 }
 
 template <typename T, typename F>
-Result<Written<T>> MutateAndCreate(const Client& client, T object, F& mutate) {
+Result<Written<T>> MutateAndCreate(const CachedClient& client, T object, F& mutate) {
   if (Result<void> done = Mutate(object, mutate); !done) return Fail(std::move(done).error());
   Result<T> created = client.Create(object);
   if (!created) return Fail(std::move(created).error());
@@ -111,9 +111,9 @@ Result<Written<T>> MutateAndCreate(const Client& client, T object, F& mutate) {
 // transform drops members, use CreateOrPatch, or they are lost on the server.
 //
 // Errors: those of `mutate`; kInvalidArgument if the object has no name, or `mutate` changed its name or namespace;
-// those of Client::Get, Create and Update, kAlreadyExists among them if the cache did not have the object yet.
+// those of CachedClient::Get, Create and Update, kAlreadyExists among them if the cache did not have the object yet.
 template <typename T, typename F>
-[[nodiscard]] Result<Written<T>> CreateOrUpdate(const Client& client, const T& object, F mutate) {
+[[nodiscard]] Result<Written<T>> CreateOrUpdate(const CachedClient& client, const T& object, F mutate) {
   Result<Ref<const T>> cached = detail::GetLike(client, object);
   if (!cached) return Fail(std::move(cached).error());
   if (!*cached) return detail::MutateAndCreate(client, object, mutate);
@@ -132,7 +132,7 @@ template <typename T, typename F>
 //
 // Errors: as above, and those of kgen::MergePatch. After an error of the second patch, the first one has been made.
 template <typename T, typename F>
-[[nodiscard]] Result<Written<T>> CreateOrPatch(const Client& client, const T& object, F mutate) {
+[[nodiscard]] Result<Written<T>> CreateOrPatch(const CachedClient& client, const T& object, F mutate) {
   Result<Ref<const T>> cached = detail::GetLike(client, object);
   if (!cached) return Fail(std::move(cached).error());
   if (!*cached) return detail::MutateAndCreate(client, object, mutate);
@@ -160,8 +160,8 @@ template <typename T, typename F>
   return written;
 }
 
-// Client::Apply() of the members that are set in `wanted`, but only if that may change something. So a controller can
-// build what it wants from nothing in each reconcile, and send it without comparing it with the defaults that the
+// CachedClient::Apply() of the members that are set in `wanted`, but only if that may change something. So a controller
+// can build what it wants from nothing in each reconcile, and send it without comparing it with the defaults that the
 // server has added.
 //
 // Nothing is sent if both hold for the cached object:
@@ -176,10 +176,10 @@ template <typename T, typename F>
 // status of a kind with that subresource. That costs a request; an apply that changes nothing does not change the
 // resourceVersion.
 //
-// Errors: kInvalidArgument if `wanted` has no name; those of Client::Get and Apply, kConflict among them if another
-// manager owns a field and `options` do not say `force`.
+// Errors: kInvalidArgument if `wanted` has no name; those of CachedClient::Get and Apply, kConflict among them if
+// another manager owns a field and `options` do not say `force`.
 template <typename T>
-[[nodiscard]] Result<Written<T>> ApplyIfChanged(const Client& client, const T& wanted,
+[[nodiscard]] Result<Written<T>> ApplyIfChanged(const CachedClient& client, const T& wanted,
                                                 const PatchOptions& options = {}) {
   Result<Ref<const T>> cached = detail::GetLike(client, wanted);
   if (!cached) return Fail(std::move(cached).error());

@@ -121,8 +121,7 @@ class Endpoint {
   // EndpointOptions::authorize asks for, never at `health_address`. The function does not see the query. If it fails,
   // the reply is 500 and does not say why; the observer is told.
   // Errors: kInvalidArgument  the path is not one or more parts such as "/orders/open", which have letters, digits,
-  // '.',
-  //                           '_' and '-'; or it is taken, or is or is below one of the endpoint's own (/healthz,
+  //                           '.', '_' and '-'; or it is taken, or is or is below one of the endpoint's own (/healthz,
   //                           /readyz, /metrics, /debug); or the function is empty, or Start() was called
   Result<void> AddPage(std::string_view path, Page page);
 

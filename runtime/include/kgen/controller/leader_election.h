@@ -41,7 +41,7 @@
 namespace kgen {
 
 namespace controller {
-class ElectorCore;
+class ElectorState;
 }
 
 struct LeaderElectionOptions {
@@ -83,9 +83,8 @@ class LeaderElector {
   // Blocks until this process leads, which may take forever: missing rights and a missing namespace are reported to the
   // observer, and retried. Renews the Lease from then on, without a thread of its own.
   // Errors: kInvalidArgument  called a second time, or on a thread that must not block
-  //         kCancelled        `stop` was requested, or Release() called. A request under way is cancelled, but may
-  //         still
-  //                           take effect: then the Lease is held until it expires, or until Release().
+  //         kCancelled        `stop` was requested, or Release() called. A request under way is cancelled, but it
+  //                           may still take effect: then the Lease is held until it expires, or until Release().
   [[nodiscard]] Result<void> Acquire(std::stop_token stop = {}) const;
 
   // Blocks until this process no longer leads. Success means that `stop` was requested, or Release() called; then

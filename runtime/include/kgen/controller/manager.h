@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "kgen/controller/cached_client.h"
 #include "kgen/controller/caches.h"
-#include "kgen/controller/client.h"
 #include "kgen/controller/controller.h"
 #include "kgen/controller/endpoint.h"
 #include "kgen/controller/event_recorder.h"
@@ -42,7 +42,7 @@ namespace rest {
 struct Config;
 }
 namespace controller {
-class ManagerCore;
+class ManagerState;
 }
 
 struct ManagerOptions {
@@ -97,15 +97,15 @@ class Manager {
     static_assert(
         !std::is_same_v<T, PartialObjectMetadata>,
         "Control: PartialObjectMetadata names no kind; write Control(name).WatchesMetadata<T>(f) with the type "
-        "of the kind, and read with Client::GetMetadata<T>()");
-    return ControllerBuilder<T>(core_, name);
+        "of the kind, and read with CachedClient::GetMetadata<T>()");
+    return ControllerBuilder<T>(state_, name);
   }
   // Of a kind without generated code.
   ControllerBuilder<Unstructured> Control(GroupVersionKind kind, std::string_view name) const {
-    return ControllerBuilder<Unstructured>(core_, name, std::move(kind));
+    return ControllerBuilder<Unstructured>(state_, name, std::move(kind));
   }
   // Of no kind: the keys are what its Watches() add.
-  ControllerBuilder<void> Control(std::string_view name) const { return ControllerBuilder<void>(core_, name); }
+  ControllerBuilder<void> Control(std::string_view name) const { return ControllerBuilder<void>(state_, name); }
 
   // Something else that runs as long as the manager: it returns when the token is requested. An error ends Run(), and
   // so does an exception; success does not. Before Run() it is kept, during Run() it starts at once, if it may.
@@ -115,7 +115,7 @@ class Manager {
 
   // Reads from the caches and writes to the server, as Request::client() does, but is not bound to a call. With leader
   // election its writes, too, fail while this process does not lead.
-  const kgen::Client& client() const noexcept;
+  const kgen::CachedClient& client() const noexcept;
   const kgen::Caches& caches() const noexcept;
   const kgen::Connection& connection() const noexcept;
   const kgen::Metrics& metrics() const noexcept;
@@ -154,8 +154,8 @@ class Manager {
   [[nodiscard]] Result<void> Run(std::stop_token stop) const;
 
  private:
-  explicit Manager(Shared<controller::ManagerCore> core) noexcept;
-  Shared<controller::ManagerCore> core_;
+  explicit Manager(Shared<controller::ManagerState> state) noexcept;
+  Shared<controller::ManagerState> state_;
 };
 
 }  // namespace kgen

@@ -3,10 +3,11 @@
 // Request: what a reconcile function is called with; and why.
 //
 //   [](kgen::Request& request) -> kgen::Result<kgen::Requeue> {
-//     KGEN_TRY(const auto order, request.Get<Order>());                   // from the cache, or returns why it cannot
-//     say if (!order) return kgen::Requeue::Done();                           // it is gone request.log("shipping " +
-//     std::string(order->spec->item)); if (auto done = request.client().Apply(DeploymentFor(*order)); !done) return
-//     done.error(); return kgen::Requeue::After(30s);
+//     KGEN_TRY(const auto order, request.Get<Order>());  // from the cache, or returns the error
+//     if (!order) return kgen::Requeue::Done();          // it is gone
+//     request.log("shipping " + std::string(order->spec->item));
+//     KGEN_TRY(const auto applied, request.client().Apply(DeploymentFor(*order)));
+//     return kgen::Requeue::After(30s);
 //   }
 //
 // An exception of the user's code is an error of this call, as one that is returned: the observer gets it, the metrics
@@ -26,7 +27,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kgen/controller/client.h"
+#include "kgen/controller/cached_client.h"
 #include "kgen/controller/event_recorder.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/object_key.h"
@@ -86,7 +87,7 @@ class Request {
 
   // Reads from caches and writes to the server, on behalf of this call: what blocks ends with kCancelled once stop() is
   // requested, and with leader election a write fails once the lease may have been lost.
-  const Client& client() const noexcept;
+  const CachedClient& client() const noexcept;
   // The object of the request, from the cache, at least as new as the last write of this manager's clients to it; null
   // if there is none. Blocks until the cache has seen that write. Return its errors, as KGEN_TRY does: an object that
   // the cache cannot read now is not gone.

@@ -13,8 +13,8 @@
 #include <stop_token>
 #include <utility>
 
+#include "kgen/controller/cached_client.h"
 #include "kgen/controller/caches.h"
-#include "kgen/controller/client.h"
 
 namespace kgen {
 
@@ -35,9 +35,9 @@ template <typename T, std::predicate<const Ref<const T>&> Predicate>
 }
 
 // The same in the client's cache. The first state that the predicate sees is not older than the client's last write;
-// `limit` counts from this state, which Client::Get() returns.
+// `limit` counts from this state, which CachedClient::Get() returns.
 template <detail::NamesItsKind T, std::predicate<const Ref<const T>&> Predicate>
-[[nodiscard]] Result<Ref<const T>> WaitFor(const Client& client, const ObjectKey& key, Predicate predicate,
+[[nodiscard]] Result<Ref<const T>> WaitFor(const CachedClient& client, const ObjectKey& key, Predicate predicate,
                                            std::stop_token stop, Nanos limit) {
   if (stop.stop_requested()) return Fail(Code::kCancelled, "wait for " + key.str() + ": a stop was requested");
   Result<Ref<const T>> first = client.With(stop).template Get<T>(key);

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the copies of a Client share: the caches that its reads use, and what kinds are called on the server.
+// What the copies of a CachedClient share: the caches that its reads use, and what kinds are called on the server.
 #ifndef KGEN_SRC_CONTROLLER_CACHES_CLIENT_STATE_H_
 #define KGEN_SRC_CONTROLLER_CACHES_CLIENT_STATE_H_
 

@@ -2,8 +2,8 @@
 //
 // OwnWrites: what the clients of some caches have written and an informer may not have received yet.
 //
-//   Client --a write succeeded--> OwnWrites <--Of(), Begin()-- reads of a Client, which wait until a view shows the
-//   writes
+//   CachedClient --a write succeeded--> OwnWrites <--Of(), Begin()-- reads of a CachedClient, which wait until a view
+//   shows the writes
 //
 // A write is kept until the informer has passed its resource version, and at most a limit of them are kept. A read
 // visits as many writes as it returns objects at most; what it needs to know of all the others are two numbers.

@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-#include "controller/election/elector_core.h"
+#include "controller/election/elector_state.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "net/text.h"
@@ -53,7 +53,8 @@ Result<void> CheckDurations(const LeaderElectionOptions& options) {
 
 }  // namespace
 
-Result<LeaderElectionOptions> ElectorCore::Complete(LeaderElectionOptions options, const client::Surroundings& around) {
+Result<LeaderElectionOptions> ElectorState::Complete(LeaderElectionOptions options,
+                                                     const client::Surroundings& around) {
   if (options.name.empty()) return Refuse("the name of the lease is empty");
   if (Result<void> durations = CheckDurations(options); !durations) return Fail(durations.error());
   if (options.namespace_.empty()) {
@@ -70,12 +71,12 @@ Result<LeaderElectionOptions> ElectorCore::Complete(LeaderElectionOptions option
 
 }  // namespace controller
 
-// Shared by all copies of the elector. Timers and requests hold only the core.
+// Shared by all copies of the elector. Timers and requests hold only the state.
 class LeaderElector::Handle : public SharedObject {
  public:
-  explicit Handle(Shared<controller::ElectorCore> elector) : core(std::move(elector)) {}
-  ~Handle() override { core->Stop(); }
-  const Shared<controller::ElectorCore> core;
+  explicit Handle(Shared<controller::ElectorState> elector) : state(std::move(elector)) {}
+  ~Handle() override { state->Stop(); }
+  const Shared<controller::ElectorState> state;
 };
 
 LeaderElector::LeaderElector(Shared<Handle> handle) noexcept : handle_(std::move(handle)) {}
@@ -83,52 +84,52 @@ LeaderElector::LeaderElector(Shared<Handle> handle) noexcept : handle_(std::move
 Result<LeaderElector> LeaderElector::New(const Connection& connection, LeaderElectionOptions options) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   Result<LeaderElectionOptions> complete =
-      controller::ElectorCore::Complete(std::move(options), client::Surroundings::OfProcess());
+      controller::ElectorState::Complete(std::move(options), client::Surroundings::OfProcess());
   if (!complete) return Fail(std::move(complete).error());
   // Checks that the names can be part of a path.
   const RawResource leases(connection, *controller::Lease::kTable.kind, complete->namespace_);
   if (const Result<ApiRequest> request = leases.Get(complete->name, "", {}); !request) {
     return Fail(request.error().With("leader election"));
   }
-  return LeaderElector(MakeShared<Handle>(MakeShared<controller::ElectorCore>(connection, *std::move(complete))));
+  return LeaderElector(MakeShared<Handle>(MakeShared<controller::ElectorState>(connection, *std::move(complete))));
 }
 
-// A blocked call holds the core, because the handle may be destroyed meanwhile. That stops the elector, and the call
+// A blocked call holds the state, because the handle may be destroyed meanwhile. That stops the elector, and the call
 // returns.
 
 Result<void> LeaderElector::Acquire(std::stop_token stop) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
-  const Shared<controller::ElectorCore> core = handle_->core;
-  return core->Acquire(stop);
+  const Shared<controller::ElectorState> state = handle_->state;
+  return state->Acquire(stop);
 }
 
 Result<void> LeaderElector::WaitUntilLost(std::stop_token stop) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
-  const Shared<controller::ElectorCore> core = handle_->core;
-  return core->WaitUntilLost(stop);
+  const Shared<controller::ElectorState> state = handle_->state;
+  return state->WaitUntilLost(stop);
 }
 
 void LeaderElector::Abandon() const {
-  if (!detail::ForkedChild()) handle_->core->Stop();
+  if (!detail::ForkedChild()) handle_->state->Stop();
 }
 Result<void> LeaderElector::Release(Nanos limit) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
-  const Shared<controller::ElectorCore> core = handle_->core;
-  return core->Release(limit);
+  const Shared<controller::ElectorState> state = handle_->state;
+  return state->Release(limit);
 }
 
-Shared<SendGuard> LeaderElector::guard() const { return handle_->core->guard(); }
-bool LeaderElector::IsLeader() const noexcept { return !detail::ForkedChild() && handle_->core->guard()->Leads(); }
+Shared<SendGuard> LeaderElector::guard() const { return handle_->state->guard(); }
+bool LeaderElector::IsLeader() const noexcept { return !detail::ForkedChild() && handle_->state->guard()->Leads(); }
 std::string LeaderElector::leader() const {
   if (detail::ForkedChild()) return {};
-  return handle_->core->leader();
+  return handle_->state->leader();
 }
 std::optional<Error> LeaderElector::failure() const {
   if (detail::ForkedChild()) return detail::ForkedError();
-  return handle_->core->failure();
+  return handle_->state->failure();
 }
-const std::string& LeaderElector::identity() const noexcept { return handle_->core->identity(); }
-const std::string& LeaderElector::lease() const noexcept { return handle_->core->lease(); }
-std::uint64_t LeaderElector::slow_paths() const noexcept { return handle_->core->slow_paths(); }
+const std::string& LeaderElector::identity() const noexcept { return handle_->state->identity(); }
+const std::string& LeaderElector::lease() const noexcept { return handle_->state->lease(); }
+std::uint64_t LeaderElector::slow_paths() const noexcept { return handle_->state->slow_paths(); }
 
 }  // namespace kgen

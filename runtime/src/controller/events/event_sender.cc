@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "controller/events/event_core.h"
+#include "controller/events/event_writer.h"
 #include "kgen/client/options.h"
 #include "kgen/client/raw_resource.h"
 #include "kgen/codec/encode.h"
@@ -70,7 +70,7 @@ std::string WhyRefused(const Error& error) {
 
 }  // namespace
 
-void EventCore::Send() {
+void EventWriter::Send() {
   Shared<Record> record;
   Event event;
   std::int64_t count = 0;
@@ -96,13 +96,13 @@ void EventCore::Send() {
   Result<ApiRequest> request = create ? CreateRequest(connection_, event) : PatchRequest(connection_, event);
   if (!request) return OnAnswer(record, count, kgen::Fail(request.error()));
   connection_.CallAsync(*std::move(request),
-                        [self = Shared<EventCore>(this), record, count](Result<ApiResponse> answer) {
+                        [self = Shared<EventWriter>(this), record, count](Result<ApiResponse> answer) {
                           self->OnAnswer(record, count, std::move(answer));
                         });
 }
 
 // `count`: the occurrences that the request wrote.
-void EventCore::OnAnswer(const Shared<Record>& record, std::int64_t count, Result<ApiResponse> answer) {
+void EventWriter::OnAnswer(const Shared<Record>& record, std::int64_t count, Result<ApiResponse> answer) {
   After after;
   {
     const MutexLock lock(mutex_);
@@ -120,7 +120,7 @@ void EventCore::OnAnswer(const Shared<Record>& record, std::int64_t count, Resul
   Act(after);
 }
 
-void EventCore::Succeed(const Shared<Record>& record, std::int64_t count, After& after) {
+void EventWriter::Succeed(const Shared<Record>& record, std::int64_t count, After& after) {
   counts_.written += static_cast<std::uint64_t>(count - record->written);
   record->written = count;
   record->written_at = clock_->Now();
@@ -130,7 +130,7 @@ void EventCore::Succeed(const Shared<Record>& record, std::int64_t count, After&
   if (record->count > count && (count == 1 || !record->open)) Enqueue(record, after);
 }
 
-void EventCore::Fail(const Shared<Record>& record, const Error& error, After& after) {
+void EventWriter::Fail(const Shared<Record>& record, const Error& error, After& after) {
   const bool last = ++record->tries >= kMaxTries;
   if (error.code() == Code::kNotFound && record->created && !last) {  // it has expired, or somebody deleted it
     record->created = false;
@@ -157,18 +157,18 @@ void EventCore::Fail(const Shared<Record>& record, const Error& error, After& af
 }
 
 // Tries again at once.
-void EventCore::Again(const Shared<Record>& record) {
+void EventWriter::Again(const Shared<Record>& record) {
   queue_.push_front(record);
   record->queued = true;
 }
 
-void EventCore::Pause() noexcept {
+void EventWriter::Pause() noexcept {
   sender_ = Sender::kPausing;
   pause_.After(jitter_.Between(kPause, kPause + kPause / 4), TimerKind::kProgress,
-               [self = Shared<EventCore>(this)] { self->EndPause(); });
+               [self = Shared<EventWriter>(this)] { self->EndPause(); });
 }
 
-void EventCore::EndPause() {
+void EventWriter::EndPause() {
   After after;
   {
     const MutexLock lock(mutex_);
@@ -182,7 +182,7 @@ void EventCore::EndPause() {
 
 // What was not written of the record is lost. The next occurrence of an event that the server does not have is a new
 // one. Returns the number of events.
-std::int64_t EventCore::Drop(Record& record, std::uint64_t EventCounts::* cause) {
+std::int64_t EventWriter::Drop(Record& record, std::uint64_t EventCounts::* cause) {
   const std::int64_t lost = record.count - record.written;
   counts_.*cause += static_cast<std::uint64_t>(lost);
   record.written = record.count;

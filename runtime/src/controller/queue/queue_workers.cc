@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "controller/queue/queue_core.h"
+#include "controller/queue/queue_state.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 #include "core/thrown.h"
@@ -24,35 +24,35 @@ constexpr Nanos kStartAgain = std::chrono::milliseconds(100);  // after there wa
 // The task of a worker. It counts as running from when the queue requests it until it finds no item or the executor
 // drops it. It does not own the Processing: the user's function must not outlive Process(), and `work_` holds the
 // Processing as long as a worker is running.
-class QueueCore::Worker {
+class QueueState::Worker {
  public:
-  Worker(Shared<QueueCore> core, const Processing* processing) noexcept
-      : core_(std::move(core)), processing_(processing) {}
+  Worker(Shared<QueueState> state, const Processing* processing) noexcept
+      : state_(std::move(state)), processing_(processing) {}
   Worker(Worker&&) noexcept = default;
   Worker& operator=(Worker&&) = delete;
   ~Worker() {
-    if (core_) core_->EndWorker();
+    if (state_) state_->EndWorker();
   }
 
   void operator()() {
     std::int32_t priority = 0;
-    TimePoint now = core_->NowIfMeasured();
-    while (QueueItem* const item = core_->NextForWorker(*processing_, now, priority)) {
-      now = core_->Reconcile(*processing_, item, priority);
+    TimePoint now = state_->NowIfMeasured();
+    while (QueueItem* const item = state_->NextForWorker(*processing_, now, priority)) {
+      now = state_->Reconcile(*processing_, item, priority);
     }
-    core_ = {};  // NextForWorker() has already counted the end of this worker
+    state_ = {};  // NextForWorker() has already counted the end of this worker
   }
 
  private:
-  Shared<QueueCore> core_;
+  Shared<QueueState> state_;
   const Processing* processing_;
 };
 
 // A worker whose task could not be made ends at once. So that its item does not wait forever, the timer then requests
 // one again.
-void QueueCore::StartTasks(const Wakes& wakes) noexcept {
+void QueueState::StartTasks(const Wakes& wakes) noexcept {
   for (std::size_t i = 0; i < wakes.workers; ++i) {
-    Worker worker(Shared<QueueCore>(this), wakes.processing);
+    Worker worker(Shared<QueueState>(this), wakes.processing);
     try {
       executor_->Blocking("work queue " + name_, std::move(worker));
     } catch (const std::bad_alloc&) {
@@ -64,7 +64,7 @@ void QueueCore::StartTasks(const Wakes& wakes) noexcept {
   }
 }
 
-void QueueCore::WakeWorkers(Wakes& wakes) noexcept {
+void QueueState::WakeWorkers(Wakes& wakes) noexcept {
   start_again_ = TimePoint::max();
   if (!work_) return;
   while (running_ < workers_ && wakes.workers < ready_.size()) {
@@ -74,7 +74,7 @@ void QueueCore::WakeWorkers(Wakes& wakes) noexcept {
   wakes.processing = work_.get();
 }
 
-QueueItem* QueueCore::NextForWorker(const Processing& processing, TimePoint now, std::int32_t& priority) noexcept {
+QueueItem* QueueState::NextForWorker(const Processing& processing, TimePoint now, std::int32_t& priority) noexcept {
   if (detail::ForkedChild()) return nullptr;  // forked by the reconcile function
   Wakes wakes;
   {
@@ -91,7 +91,7 @@ QueueItem* QueueCore::NextForWorker(const Processing& processing, TimePoint now,
   return nullptr;
 }
 
-void QueueCore::EndWorker() noexcept {
+void QueueState::EndWorker() noexcept {
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
@@ -100,13 +100,13 @@ void QueueCore::EndWorker() noexcept {
   Act(wakes);
 }
 
-void QueueCore::CountEnd(Wakes& wakes) noexcept {
+void QueueState::CountEnd(Wakes& wakes) noexcept {
   --running_;
   if (running_ == 0 && abandoned_) wakes.ended = std::exchange(work_, {});
   if (Finished()) WakeAll();
 }
 
-TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept {
+TimePoint QueueState::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept {
   Result<Requeue> result = Requeue{};
   try {
     result = processing.reconcile(item->key());
@@ -124,7 +124,7 @@ TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, st
   return NowIfMeasured();
 }
 
-TimePoint QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
+TimePoint QueueState::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
   if (std::exchange(item->reported, false)) ReportRecovery(item);
   const bool again = requeue.after > Nanos::zero();
   const TimePoint now = again ? Now() : NowIfMeasured();
@@ -143,7 +143,7 @@ TimePoint QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Req
 }
 
 // Called by the worker that processes the item, which nobody else changes or erases meanwhile, but for the count.
-void QueueCore::ReportRecovery(QueueItem* item) noexcept {
+void QueueState::ReportRecovery(QueueItem* item) noexcept {
   std::uint32_t failures = 0;
   {
     const MutexLock lock(mutex_);
@@ -157,7 +157,7 @@ void QueueCore::ReportRecovery(QueueItem* item) noexcept {
 }
 
 // `error` is null if nothing failed.
-void QueueCore::BackOff(QueueItem* item, std::int32_t priority, const Error* error) noexcept {
+void QueueState::BackOff(QueueItem* item, std::int32_t priority, const Error* error) noexcept {
   std::uint32_t failures = 0;
   bool again = false;
   {
@@ -189,7 +189,7 @@ void QueueCore::BackOff(QueueItem* item, std::int32_t priority, const Error* err
 }
 
 // The error is terminal: the failures before it are forgotten, but they have not ended well, so this is no recovery.
-void QueueCore::GiveUp(QueueItem* item, const Error& error) noexcept {
+void QueueState::GiveUp(QueueItem* item, const Error& error) noexcept {
   item->reported = false;
   std::uint32_t failures = 0;
   {
@@ -215,7 +215,7 @@ void QueueCore::GiveUp(QueueItem* item, const Error& error) noexcept {
 }
 
 // For messages, which must not be lost to a key whose text throws.
-std::string QueueCore::TextOf(QueueItem* item) const {
+std::string QueueState::TextOf(QueueItem* item) const {
   try {
     return type_.text(item->key());
   } catch (...) {
@@ -223,7 +223,7 @@ std::string QueueCore::TextOf(QueueItem* item) const {
   }
 }
 
-Result<void> QueueCore::StartWorkers(int workers, const Shared<Processing>& processing) {
+Result<void> QueueState::StartWorkers(int workers, const Shared<Processing>& processing) {
   if (workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
   if (executor_->InPostedTask()) {
     return Fail(Code::kInvalidArgument, "a blocking call on a thread that must not block; use Executor::Blocking");
@@ -241,7 +241,7 @@ Result<void> QueueCore::StartWorkers(int workers, const Shared<Processing>& proc
   return {};
 }
 
-Result<void> QueueCore::Process(int workers, const std::stop_token& stop, detail::Reconciler reconcile, bool drain) {
+Result<void> QueueState::Process(int workers, const std::stop_token& stop, detail::Reconciler reconcile, bool drain) {
   const std::string doing = "process work queue " + name_;
   const auto processing = MakeShared<Processing>(std::move(reconcile), stop, drain);  // destroyed without the lock
   const auto waiter = executor_->MakeWaiter(doing);
@@ -263,7 +263,7 @@ Result<void> QueueCore::Process(int workers, const std::stop_token& stop, detail
 }
 
 // Returns when no worker is running, or with an error.
-Result<void> QueueCore::RunUntilFinished(const Shared<Waiter>& waiter, const std::stop_token& stop, bool drain) {
+Result<void> QueueState::RunUntilFinished(const Shared<Waiter>& waiter, const std::stop_token& stop, bool drain) {
   Result<void> result = waiter->Wait(stop);  // also ends when another thread shuts the queue down
   if (result || stop.stop_requested()) {
     if (drain) BeginDrain();
@@ -278,7 +278,7 @@ Result<void> QueueCore::RunUntilFinished(const Shared<Waiter>& waiter, const std
   return result;
 }
 
-void QueueCore::ShutDown() {
+void QueueState::ShutDown() {
   QueueItem* dropped = nullptr;
   {
     const MutexLock lock(mutex_);
@@ -296,7 +296,7 @@ void QueueCore::ShutDown() {
   ItemMap::Free(type_, dropped);
 }
 
-void QueueCore::BeginDrain() {
+void QueueState::BeginDrain() {
   const MutexLock lock(mutex_);
   if (shutting_down_) return;
   shutting_down_ = true;
@@ -312,29 +312,29 @@ void QueueCore::BeginDrain() {
   WakeAll();
 }
 
-Result<void> QueueCore::ShutDownWithDrain(const std::stop_token& stop) {
+Result<void> QueueState::ShutDownWithDrain(const std::stop_token& stop) {
   BeginDrain();
   return WaitUntilFinished(stop);
 }
 
-bool QueueCore::ShuttingDown() {
+bool QueueState::ShuttingDown() {
   const MutexLock lock(mutex_);
   return shutting_down_;
 }
 
-bool QueueCore::Finished() const noexcept {
+bool QueueState::Finished() const noexcept {
   if (!shutting_down_ || running_ > 0) return false;
   return !draining_ || (ready_.size() == 0 && processing_.empty());
 }
 
 // Wakes all blocked calls, which check the state again.
-void QueueCore::WakeAll() noexcept {
+void QueueState::WakeAll() noexcept {
   for (const Shared<Waiter>& getter : getters_) getter->Notify();
   getters_.clear();
   for (const Shared<Waiter>& watcher : watchers_) watcher->Notify();
 }
 
-Result<void> QueueCore::WaitUntilFinished(const std::stop_token& stop) {
+Result<void> QueueState::WaitUntilFinished(const std::stop_token& stop) {
   const auto waiter = executor_->MakeWaiter("shut down work queue " + name_);
   Result<void> waited{};
   for (;;) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "controller/queue/queue_core.h"
+#include "controller/queue/queue_state.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 
@@ -60,59 +60,59 @@ bool KeyEqual(const ObjectKey& a, const ObjectKey& b) noexcept {
   return (SameBytes(a.name, b.name) && SameBytes(a.namespace_, b.namespace_)) || a == b;
 }
 
-// Shared by all handles; the last one shuts the queue down. Timers and workers hold only the core.
+// Shared by all handles; the last one shuts the queue down. Timers and workers hold only the state.
 class AnyWorkQueue::Handle : public SharedObject {
  public:
   Handle(const KeyType& type, WorkQueueOptions options)
-      : core(MakeShared<controller::QueueCore>(type, std::move(options))) {}
-  ~Handle() override { core->ShutDown(); }
-  const Shared<controller::QueueCore> core;
+      : state(MakeShared<controller::QueueState>(type, std::move(options))) {}
+  ~Handle() override { state->ShutDown(); }
+  const Shared<controller::QueueState> state;
 };
 
 AnyWorkQueue::AnyWorkQueue(const KeyType& type, WorkQueueOptions options)
     : handle_(MakeShared<Handle>(type, std::move(options))) {}
 
 void AnyWorkQueue::Add(const void* key, const AddOptions& options) const {
-  if (!ForkedChild()) handle_->core->Add(key, options);
+  if (!ForkedChild()) handle_->state->Add(key, options);
 }
-bool AnyWorkQueue::TryGet(const Receiver& receiver) const { return !ForkedChild() && handle_->core->TryGet(receiver); }
+bool AnyWorkQueue::TryGet(const Receiver& receiver) const { return !ForkedChild() && handle_->state->TryGet(receiver); }
 void AnyWorkQueue::Done(const void* key) const {
-  if (!ForkedChild()) handle_->core->Done(key);
+  if (!ForkedChild()) handle_->state->Done(key);
 }
 void AnyWorkQueue::Forget(const void* key) const {
-  if (!ForkedChild()) handle_->core->Forget(key);
+  if (!ForkedChild()) handle_->state->Forget(key);
 }
-int AnyWorkQueue::NumRequeues(const void* key) const { return handle_->core->NumRequeues(key); }
-std::size_t AnyWorkQueue::size() const { return handle_->core->size(); }
+int AnyWorkQueue::NumRequeues(const void* key) const { return handle_->state->NumRequeues(key); }
+std::size_t AnyWorkQueue::size() const { return handle_->state->size(); }
 WorkQueueMetrics AnyWorkQueue::metrics() const {
   if (ForkedChild()) return {};
-  return handle_->core->metrics();
+  return handle_->state->metrics();
 }
 void AnyWorkQueue::ShutDown() const {
-  if (!ForkedChild()) handle_->core->ShutDown();
+  if (!ForkedChild()) handle_->state->ShutDown();
 }
-bool AnyWorkQueue::ShuttingDown() const { return handle_->core->ShuttingDown(); }
+bool AnyWorkQueue::ShuttingDown() const { return handle_->state->ShuttingDown(); }
 
-// A blocked call holds the core, because the handle may be destroyed meanwhile. That shuts the queue down, and the call
-// returns.
+// A blocked call holds the state, because the handle may be destroyed meanwhile. That shuts the queue down, and the
+// call returns.
 
 Result<void> AnyWorkQueue::Get(std::stop_token stop, const Receiver& receiver) const {
   if (ForkedChild()) return Fail(ForkedError());
-  const Shared<controller::QueueCore> core = handle_->core;
-  return core->Get(stop, receiver);
+  const Shared<controller::QueueState> state = handle_->state;
+  return state->Get(stop, receiver);
 }
 
 Result<void> AnyWorkQueue::Process(int workers, std::stop_token stop, Reconciler reconcile,
                                    const ProcessOptions& options) const {
   if (ForkedChild()) return Fail(ForkedError());
-  const Shared<controller::QueueCore> core = handle_->core;
-  return core->Process(workers, stop, std::move(reconcile), options.drain);
+  const Shared<controller::QueueState> state = handle_->state;
+  return state->Process(workers, stop, std::move(reconcile), options.drain);
 }
 
 Result<void> AnyWorkQueue::ShutDownWithDrain(std::stop_token stop) const {
   if (ForkedChild()) return Fail(ForkedError());
-  const Shared<controller::QueueCore> core = handle_->core;
-  return core->ShutDownWithDrain(stop);
+  const Shared<controller::QueueState> state = handle_->state;
+  return state->ShutDownWithDrain(stop);
 }
 
 }  // namespace kgen::detail

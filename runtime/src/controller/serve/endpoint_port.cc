@@ -60,7 +60,7 @@ class EndpointConnection final : public SharedObject, private net::Wire::User, p
       : port_(std::move(port)),
         peer_(stream->peer().ip),
         wire_(MakeShared<net::Wire>(stream)),
-        activity_(Activity::Token(port_->activity())) {}
+        running_(RunningWork::Token(port_->running())) {}
 
   void Start(const Shared<net::TlsContext>& tls) {
     const Shared<EndpointConnection> self(this);
@@ -82,7 +82,7 @@ class EndpointConnection final : public SharedObject, private net::Wire::User, p
     reader_.Cancel();
     wire_->Close();
     if (http1_) http1_->Close();
-    activity_.reset();
+    running_.reset();
     port->OnClosed(this);
   }
   // Closes the connection once it has no request.
@@ -151,7 +151,7 @@ class EndpointConnection final : public SharedObject, private net::Wire::User, p
   Shared<EndpointPort> port_;  // null: closed
   const std::string peer_;
   const Shared<net::Wire> wire_;
-  std::optional<Activity::Token> activity_;
+  std::optional<RunningWork::Token> running_;
   Shared<net::Http1Session> http1_;  // null until the wire is open
   Phase phase_ = Phase::kReading;
   std::uint64_t turn_ = 0;
@@ -174,11 +174,8 @@ Shared<EndpointConnection> OldestOfMost(const std::vector<Shared<EndpointConnect
 }  // namespace
 
 EndpointPort::EndpointPort(PortOptions options, Shared<net::EventLoop> loop, Shared<EndpointRoutes> routes,
-                           Shared<Activity> activity)
-    : options_(std::move(options)),
-      loop_(std::move(loop)),
-      routes_(std::move(routes)),
-      activity_(std::move(activity)) {}
+                           Shared<RunningWork> running)
+    : options_(std::move(options)), loop_(std::move(loop)), routes_(std::move(routes)), running_(std::move(running)) {}
 
 Result<std::string> EndpointPort::IpOf(const std::string& address) {
   auto parsed = ParseAddress(address);
@@ -187,8 +184,8 @@ Result<std::string> EndpointPort::IpOf(const std::string& address) {
 }
 
 Result<Shared<EndpointPort>> EndpointPort::Bind(PortOptions options, Shared<net::EventLoop> loop,
-                                                Shared<EndpointRoutes> routes, Shared<Activity> activity) {
-  auto port = MakeShared<EndpointPort>(std::move(options), std::move(loop), std::move(routes), std::move(activity));
+                                                Shared<EndpointRoutes> routes, Shared<RunningWork> running) {
+  auto port = MakeShared<EndpointPort>(std::move(options), std::move(loop), std::move(routes), std::move(running));
   if (auto listens = port->Listen(); !listens) return Fail(std::move(listens).error());
   return port;
 }
@@ -278,7 +275,7 @@ void EndpointPort::OnClosed(EndpointConnection* connection) {
 
 // The token keeps Stop() waiting until the task has run.
 void EndpointPort::Finish() {
-  loop_->Post([self = Shared<EndpointPort>(this), busy = Activity::Token(activity_)] { self->BeginStop(); });
+  loop_->Post([self = Shared<EndpointPort>(this), busy = RunningWork::Token(running_)] { self->BeginStop(); });
 }
 
 void EndpointPort::BeginStop() {

@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "controller/serve/activity.h"
 #include "controller/serve/endpoint_routes.h"
+#include "controller/serve/running_work.h"
 #include "kgen/core/result.h"
 #include "net/event_loop.h"
 #include "net/tls.h"
@@ -47,7 +47,7 @@ class EndpointPort final : public SharedObject, private net::EventLoop::User {
   // Errors: kConfig       the address is malformed
   //         kUnavailable  it is in use or not one of this machine
   static Result<Shared<EndpointPort>> Bind(PortOptions options, Shared<net::EventLoop> loop,
-                                           Shared<EndpointRoutes> routes, Shared<Activity> activity);
+                                           Shared<EndpointRoutes> routes, Shared<RunningWork> running);
   // The IP address in an address; "" if that names none.
   static Result<std::string> IpOf(const std::string& address);
 
@@ -58,7 +58,7 @@ class EndpointPort final : public SharedObject, private net::EventLoop::User {
   const std::string& address() const noexcept { return address_; }
 
   EndpointPort(PortOptions options, Shared<net::EventLoop> loop, Shared<EndpointRoutes> routes,
-               Shared<Activity> activity);
+               Shared<RunningWork> running);
 
   // ---- For connections. ----
   void OnClosed(EndpointConnection* connection);
@@ -67,7 +67,7 @@ class EndpointPort final : public SharedObject, private net::EventLoop::User {
   EndpointRoutes& routes() noexcept { return *routes_; }
   EndpointRoutes::Pages pages() const noexcept { return options_.pages; }
   const Shared<net::EventLoop>& loop() const noexcept { return loop_; }
-  const Shared<Activity>& activity() const noexcept { return activity_; }
+  const Shared<RunningWork>& running() const noexcept { return running_; }
   // Grows with each call.
   std::uint64_t NextTurn() noexcept { return ++turns_; }
 
@@ -88,7 +88,7 @@ class EndpointPort final : public SharedObject, private net::EventLoop::User {
   const PortOptions options_;
   const Shared<net::EventLoop> loop_;
   const Shared<EndpointRoutes> routes_;
-  const Shared<Activity> activity_;
+  const Shared<RunningWork> running_;
   std::string address_;  // set by Bind()
 
   // On the loop's thread.

@@ -155,12 +155,12 @@ class EndpointRoutes::Gathering final : public SharedObject {
   Results results_ KGEN_GUARDED_BY(mutex_);
 };
 
-EndpointRoutes::EndpointRoutes(const EndpointOptions& options, Shared<Executor> executor, Shared<Activity> activity,
+EndpointRoutes::EndpointRoutes(const EndpointOptions& options, Shared<Executor> executor, Shared<RunningWork> running,
                                Shared<net::EventLoop> loop)
     : executor_(std::move(executor)),
       reports_(executor_->MakeStrand("reports of the endpoint")),
       observer_(options.observer ? options.observer : MakeShared<ThrottledObserver>(Shared<Observer>(), executor_)),
-      activity_(std::move(activity)),
+      running_(std::move(running)),
       loop_(std::move(loop)) {
   if (options.authorize) access_ = MakeShared<AccessReview>(*options.authorize);
   if (options.metrics) {
@@ -169,7 +169,7 @@ EndpointRoutes::EndpointRoutes(const EndpointOptions& options, Shared<Executor> 
       if (!made) return Fail(std::move(made).error());
       return SharedCall::Text(MakeShared<Answer>(*std::move(made), large, "text/plain; version=0.0.4; charset=utf-8"));
     };
-    metrics_ = MakeShared<SharedCall>("/metrics", text, executor_, activity_);
+    metrics_ = MakeShared<SharedCall>("/metrics", text, executor_, running_);
   }
 }
 
@@ -192,9 +192,9 @@ Result<void> EndpointRoutes::Add(Kind kind, std::string_view name, Function func
     return SharedCall::Text(MakeShared<net::SharedText>(*std::move(text)));
   };
   if (kind == Kind::kDebug) {
-    sections_.push_back(MakeShared<SharedCall>(path, std::move(call), executor_, activity_));
+    sections_.push_back(MakeShared<SharedCall>(path, std::move(call), executor_, running_));
   } else {
-    Of(kind).push_back(MakeShared<HealthCheck>(path, std::move(call), executor_, activity_));
+    Of(kind).push_back(MakeShared<HealthCheck>(path, std::move(call), executor_, running_));
   }
   return {};
 }
@@ -213,7 +213,7 @@ Result<void> EndpointRoutes::AddPage(std::string_view path, Endpoint::Page page)
     if (HasControls(made->content_type)) return Fail(Code::kUserCode, "the content type has control characters");
     return SharedCall::Text(MakeShared<Answer>(std::move(made->body), large, std::move(made->content_type)));
   };
-  pages_.push_back(MakeShared<SharedCall>(std::string(path), std::move(call), executor_, activity_));
+  pages_.push_back(MakeShared<SharedCall>(std::string(path), std::move(call), executor_, running_));
   return {};
 }
 

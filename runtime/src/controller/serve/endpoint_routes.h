@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "controller/serve/access_review.h"
-#include "controller/serve/activity.h"
 #include "controller/serve/health_check.h"
+#include "controller/serve/running_work.h"
 #include "controller/serve/shared_call.h"
 #include "kgen/controller/endpoint.h"
 #include "net/event_loop.h"
@@ -34,7 +34,7 @@ class EndpointRoutes final : public SharedObject {
   using Function = std::function<Result<std::string>(std::stop_token)>;
 
   // `loop` is that of the writers.
-  EndpointRoutes(const EndpointOptions& options, Shared<Executor> executor, Shared<Activity> activity,
+  EndpointRoutes(const EndpointOptions& options, Shared<Executor> executor, Shared<RunningWork> running,
                  Shared<net::EventLoop> loop);
 
   // Errors: kInvalidArgument  the name is malformed or taken
@@ -88,7 +88,7 @@ class EndpointRoutes final : public SharedObject {
   const Shared<Executor> executor_;
   const Shared<Strand> reports_;  // the observer's; no answer waits for it
   const Shared<Observer> observer_;
-  const Shared<Activity> activity_;
+  const Shared<RunningWork> running_;
   const Shared<net::EventLoop> loop_;
   Shared<AccessReview> access_;  // or null
   Shared<SharedCall> metrics_;   // or null

@@ -24,7 +24,7 @@ Shared<Executor> OwnThreads() { return MakeThreadPool({.threads = 1, .max_thread
 EndpointServer::EndpointServer(const EndpointOptions& options, Shared<net::EventLoop> loop)
     : loop_(std::move(loop)),
       executor_(options.executor ? options.executor : OwnThreads()),
-      routes_(MakeShared<EndpointRoutes>(options, executor_, activity_, loop_)) {}
+      routes_(MakeShared<EndpointRoutes>(options, executor_, running_, loop_)) {}
 
 Result<Shared<EndpointServer>> EndpointServer::Listen(const EndpointOptions& options, Shared<net::EventLoop> loop) {
   auto server = MakeShared<EndpointServer>(options, std::move(loop));
@@ -83,7 +83,7 @@ Result<void> EndpointServer::LoadCertificate(const EndpointOptions& options) {
 }
 
 Result<std::string> EndpointServer::Bind(PortOptions options) {
-  auto port = EndpointPort::Bind(std::move(options), loop_, routes_, activity_);
+  auto port = EndpointPort::Bind(std::move(options), loop_, routes_, running_);
   if (!port) return Fail(std::move(port).error());
   ports_.push_back(*port);
   return (*port)->address();
@@ -132,7 +132,7 @@ Result<void> EndpointServer::Stop(Nanos limit) {
   for (const auto& port : ports_) port->Finish();
   StopFunctions();
   Result<void> ended;
-  if (limit > Nanos::zero()) ended = activity_->AwaitNone(*executor_, deadline);
+  if (limit > Nanos::zero()) ended = running_->AwaitNone(*executor_, deadline);
   std::string running = ended ? std::string() : routes_->Running();
   Close();
   if (ended || ended.error().code() != Code::kTimeout) return ended;

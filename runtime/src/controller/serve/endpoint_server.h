@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/serve/activity.h"
 #include "controller/serve/certificate_watcher.h"
 #include "controller/serve/endpoint_port.h"
 #include "controller/serve/endpoint_routes.h"
+#include "controller/serve/running_work.h"
 #include "core/memory/mutex.h"
 #include "kgen/controller/endpoint.h"
 #include "net/event_loop.h"
@@ -47,7 +47,7 @@ class EndpointServer final : public SharedObject {
 
   const Shared<net::EventLoop> loop_;
   const Shared<Executor> executor_;
-  const Shared<Activity> activity_ = MakeShared<Activity>();
+  const Shared<RunningWork> running_ = MakeShared<RunningWork>();
   const Shared<EndpointRoutes> routes_;
   // Set by Listen(). TLS is with one of the first two, if at all.
   Shared<CertificateWatcher> certificate_;  // of files

@@ -19,10 +19,10 @@ constexpr Nanos kInterest = std::chrono::minutes(2);
 }  // namespace
 
 HealthCheck::HealthCheck(std::string name, SharedCall::Function function, Shared<Executor> executor,
-                         Shared<Activity> activity)
+                         Shared<RunningWork> running)
     : executor_(std::move(executor)),
       strand_(executor_->MakeStrand(name)),
-      call_(MakeShared<SharedCall>(std::move(name), std::move(function), executor_, std::move(activity))) {}
+      call_(MakeShared<SharedCall>(std::move(name), std::move(function), executor_, std::move(running))) {}
 
 HealthCheck::Answer HealthCheck::Ask() {
   const TimePoint now = executor_->clock()->Now();

@@ -34,7 +34,7 @@ class HealthCheck final : public SharedObject {
     std::optional<Recovery> recovery{};
   };
 
-  HealthCheck(std::string name, SharedCall::Function function, Shared<Executor> executor, Shared<Activity> activity);
+  HealthCheck(std::string name, SharedCall::Function function, Shared<Executor> executor, Shared<RunningWork> running);
 
   void Start() { Run(); }
   // The result of the last run that has ended. A run that takes more than 10 seconds has failed.

@@ -16,12 +16,12 @@ constexpr Nanos kLimit = std::chrono::seconds(10);
 
 }  // namespace
 
-SharedCall::SharedCall(std::string name, Function function, Shared<Executor> executor, Shared<Activity> activity)
+SharedCall::SharedCall(std::string name, Function function, Shared<Executor> executor, Shared<RunningWork> running)
     : name_(std::move(name)),
       function_(std::move(function)),
       executor_(std::move(executor)),
       strand_(executor_->MakeStrand(name_)),
-      activity_(std::move(activity)) {}
+      running_(std::move(running)) {}
 
 void SharedCall::Call(Done done) {
   std::optional<Error> refusal;
@@ -42,7 +42,7 @@ void SharedCall::Begin(const Shared<Run>& run) {
     run->limit.After(kLimit, TimerKind::kProgress, [self, run] { self->OnLimit(run); });
   }
   try {
-    executor_->Blocking(name_, [self, stop = run->stop.get_token(), token = Activity::Token(activity_)] {
+    executor_->Blocking(name_, [self, stop = run->stop.get_token(), token = RunningWork::Token(running_)] {
       self->Finish(self->Invoke(stop));
     });
   } catch (const std::bad_alloc&) {

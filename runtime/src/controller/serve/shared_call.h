@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/serve/activity.h"
+#include "controller/serve/running_work.h"
 #include "core/execution/post_timer.h"
 #include "core/memory/mutex.h"
 #include "kgen/core/clock.h"
@@ -31,8 +31,8 @@ class SharedCall final : public SharedObject {
   using Function = std::function<Result<Text>(std::stop_token)>;
   using Done = std::move_only_function<void(const Result<Text>&)>;
 
-  // `name` is for messages. Every run counts in `activity` until the function has returned.
-  SharedCall(std::string name, Function function, Shared<Executor> executor, Shared<Activity> activity);
+  // `name` is for messages. Every run counts in `running` until the function has returned.
+  SharedCall(std::string name, Function function, Shared<Executor> executor, Shared<RunningWork> running);
 
   // Calls `done` once: with the function's result, kUserCode if it threw, kTimeout 10 seconds after its start, kStopped
   // after Stop(). On any thread, also inside this call; must be short. If the executor shuts down, it is destroyed.
@@ -64,7 +64,7 @@ class SharedCall final : public SharedObject {
   const Function function_;
   const Shared<Executor> executor_;
   const Shared<Strand> strand_;
-  const Shared<Activity> activity_;
+  const Shared<RunningWork> running_;
   Mutex mutex_;
   Shared<Run> run_ KGEN_GUARDED_BY(mutex_);  // the members of the run, too
   bool stopped_ KGEN_GUARDED_BY(mutex_) = false;

@@ -28,7 +28,7 @@ Deployment DeploymentFor(const Foo& foo) {
 }
 
 kgen::Result<void> Reconcile(kgen::Request& request) {
-  const kgen::Client& client = request.client();
+  const kgen::CachedClient& client = request.client();
   KGEN_TRY(const auto foo, request.Get<Foo>());
   if (!foo || foo->spec->deploymentName.empty()) return {};
   Deployment deployment = DeploymentFor(*foo);

@@ -10,8 +10,8 @@
 //
 // Each update contains the resourceVersion on which its decision is based. So an update that arrives late, after
 // another process has changed the Lease, has no effect.
-#ifndef KGEN_SRC_CONTROLLER_ELECTION_ELECTOR_CORE_H_
-#define KGEN_SRC_CONTROLLER_ELECTION_ELECTOR_CORE_H_
+#ifndef KGEN_SRC_CONTROLLER_ELECTION_ELECTOR_STATE_H_
+#define KGEN_SRC_CONTROLLER_ELECTION_ELECTOR_STATE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -48,12 +48,12 @@ class LeaseGuard final : public SendGuard {
 };
 
 // Thread safety: public members from any thread; the others on the strand, unless they say otherwise.
-// Ownership: shared by the handle, timers and the request under way. Nothing that the core owns refers to it.
-class ElectorCore final : public SharedObject {
+// Ownership: shared by the handle, timers and the request under way. Nothing that the state owns refers to it.
+class ElectorState final : public SharedObject {
  public:
   // Checks the options and fills in those that are empty.
   static Result<LeaderElectionOptions> Complete(LeaderElectionOptions options, const client::Surroundings& around);
-  ElectorCore(const Connection& connection, LeaderElectionOptions options);
+  ElectorState(const Connection& connection, LeaderElectionOptions options);
 
   Result<void> Acquire(const std::stop_token& stop);
   Result<void> WaitUntilLost(const std::stop_token& stop);
@@ -69,8 +69,8 @@ class ElectorCore final : public SharedObject {
 
  private:
   enum class Phase : std::uint8_t { kNew, kAcquiring, kLeading, kLost, kStopped };
-  using Step = void (ElectorCore::*)();
-  using Answer = void (ElectorCore::*)(Result<Lease> lease);
+  using Step = void (ElectorState::*)();
+  using Answer = void (ElectorState::*)(Result<Lease> lease);
 
   void Try();
   void Read();
@@ -153,4 +153,4 @@ class ElectorCore final : public SharedObject {
 
 }  // namespace kgen::controller
 
-#endif  // KGEN_SRC_CONTROLLER_ELECTION_ELECTOR_CORE_H_
+#endif  // KGEN_SRC_CONTROLLER_ELECTION_ELECTOR_STATE_H_

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Takes events, and stops. event_sender.cc has the requests.
-#include "controller/events/event_core.h"
+#include "controller/events/event_writer.h"
 
 #include <algorithm>
 #include <chrono>
@@ -26,7 +26,7 @@ constexpr Nanos kSweepEvery = 1min;
 
 }  // namespace
 
-EventCore::EventCore(const Connection& connection, EventRecorderOptions options)
+EventWriter::EventWriter(const Connection& connection, EventRecorderOptions options)
     : connection_(connection),
       executor_(connection.shared_executor()),
       clock_(executor_->clock()),
@@ -35,8 +35,8 @@ EventCore::EventCore(const Connection& connection, EventRecorderOptions options)
       jitter_(SeedFrom(*clock_)) {}
 
 // Does what must not be done under the lock.
-void EventCore::Act(After& after) {
-  if (after.post) send_->Post([self = Shared<EventCore>(this)] { self->Send(); });
+void EventWriter::Act(After& after) {
+  if (after.post) send_->Post([self = Shared<EventWriter>(this)] { self->Send(); });
   if (after.dropped) {
     NotifyObserver(Shared<Observer>(&connection_.observer()), [&](Observer& o) {
       o.OnEventDropped({.about = after.dropped->about, .why = after.dropped->why, .count = after.dropped->count});
@@ -45,8 +45,8 @@ void EventCore::Act(After& after) {
   for (const Shared<Waiter>& waiter : after.ended) waiter->Notify();
 }
 
-void EventCore::Add(const detail::EventObject& regarding, const detail::EventObject* related,
-                    const EventDetails& details) {
+void EventWriter::Add(const detail::EventObject& regarding, const detail::EventObject* related,
+                      const EventDetails& details) {
   const SysMicros wall = clock_->WallNow();
   const TimePoint now = clock_->Now();
   After after;
@@ -78,7 +78,7 @@ void EventCore::Add(const detail::EventObject& regarding, const detail::EventObj
   Act(after);
 }
 
-void EventCore::Repeat(const Shared<Record>& record, SysMicros wall, TimePoint now, After& after) {
+void EventWriter::Repeat(const Shared<Record>& record, SysMicros wall, TimePoint now, After& after) {
   ++counts_.merged;
   ++record->count;
   record->observed = wall;
@@ -86,7 +86,7 @@ void EventCore::Repeat(const Shared<Record>& record, SysMicros wall, TimePoint n
   if (record->created && record->written == 1) Enqueue(record, after);
 }
 
-void EventCore::AddNew(Event event, std::string object, std::string series, TimePoint now, After& after) {
+void EventWriter::AddNew(Event event, std::string object, std::string series, TimePoint now, After& after) {
   if (queue_.size() >= kMaxQueued) {
     ++counts_.queue_full;
     after.dropped = {Describe(event), "queue full: " + std::to_string(kMaxQueued) +
@@ -112,7 +112,7 @@ void EventCore::AddNew(Event event, std::string object, std::string series, Time
 }
 
 // A bucket of kSpamBurst tokens, one of which comes back every kSpamRefill. It is stored as the time when it is full.
-bool EventCore::PassesSpamFilter(std::string object, TimePoint now) {
+bool EventWriter::PassesSpamFilter(std::string object, TimePoint now) {
   TimePoint* full = spam_.Find(object);
   if (full == nullptr) {
     if (spam_.size() >= kMaxObjects) spam_.EraseLeastRecentlyUsed();
@@ -125,20 +125,20 @@ bool EventCore::PassesSpamFilter(std::string object, TimePoint now) {
 }
 
 // Gives the record a name that no other record of this recorder has.
-void EventCore::Rename(Record& record) {
+void EventWriter::Rename(Record& record) {
   const std::chrono::nanoseconds wall = record.event.eventTime.value().time_since_epoch();
   last_stamp_ = std::max(last_stamp_ + 1, static_cast<std::uint64_t>(std::max(wall.count(), std::int64_t{0})));
   record.event.metadata.name = EventName(record.event.regarding->name, last_stamp_);
 }
 
 // Ends a series. What is not written yet is written now.
-void EventCore::Close(const Shared<Record>& record, After& after) {
+void EventWriter::Close(const Shared<Record>& record, After& after) {
   record->open = false;
   series_.Erase(record->series);
   if (record->count > record->written) Enqueue(record, after);
 }
 
-void EventCore::Enqueue(const Shared<Record>& record, After& after) {
+void EventWriter::Enqueue(const Shared<Record>& record, After& after) {
   if (record->queued) return;
   queue_.push_back(record);
   record->queued = true;
@@ -147,11 +147,11 @@ void EventCore::Enqueue(const Shared<Record>& record, After& after) {
   after.post = true;
 }
 
-void EventCore::ArmSweep() noexcept {
-  sweep_.After(kSweepEvery, TimerKind::kHousekeeping, [self = Shared<EventCore>(this)] { self->Sweep(); });
+void EventWriter::ArmSweep() noexcept {
+  sweep_.After(kSweepEvery, TimerKind::kHousekeeping, [self = Shared<EventWriter>(this)] { self->Sweep(); });
 }
 
-void EventCore::Sweep() {
+void EventWriter::Sweep() {
   const TimePoint now = clock_->Now();
   After after;
   {
@@ -173,14 +173,14 @@ void EventCore::Sweep() {
   Act(after);
 }
 
-EventCounts EventCore::counts() {
+EventCounts EventWriter::counts() {
   const MutexLock lock(mutex_);
   return counts_;
 }
 
 // ----------------------------------------------------------------------------------------------------------- stop
 
-void EventCore::BeginStop(Nanos limit) {
+void EventWriter::BeginStop(Nanos limit) {
   const TimePoint by = Later(clock_->Now(), limit);
   After after;
   {
@@ -199,13 +199,13 @@ void EventCore::BeginStop(Nanos limit) {
     }
     if (!ended_ && (!limit_.armed() || by < stop_by_)) {
       stop_by_ = by;
-      limit_.Set(by, TimerKind::kProgress, [self = Shared<EventCore>(this)] { self->Abandon(); });
+      limit_.Set(by, TimerKind::kProgress, [self = Shared<EventWriter>(this)] { self->Abandon(); });
     }
   }
   Act(after);
 }
 
-Result<void> EventCore::Stop(Nanos limit) {
+Result<void> EventWriter::Stop(Nanos limit) {
   BeginStop(limit);
   const auto waiter = executor_->MakeWaiter("stop the event recorder");
   bool wait = false;
@@ -224,7 +224,7 @@ Result<void> EventCore::Stop(Nanos limit) {
 }
 
 // The limit of the stop has passed.
-void EventCore::Abandon() {
+void EventWriter::Abandon() {
   After after;
   {
     const MutexLock lock(mutex_);
@@ -245,7 +245,7 @@ void EventCore::Abandon() {
 }
 
 // The queue is empty after a stop.
-void EventCore::End(After& after) {
+void EventWriter::End(After& after) {
   ended_ = true;
   limit_.Cancel();
   pause_.Cancel();

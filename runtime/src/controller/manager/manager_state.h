@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// ManagerCore: what the handles of a Manager share, and its life from Run() to the end.
-#ifndef KGEN_SRC_CONTROLLER_MANAGER_MANAGER_CORE_H_
-#define KGEN_SRC_CONTROLLER_MANAGER_MANAGER_CORE_H_
+// ManagerState: what the handles of a Manager share, and its life from Run() to the end.
+#ifndef KGEN_SRC_CONTROLLER_MANAGER_MANAGER_STATE_H_
+#define KGEN_SRC_CONTROLLER_MANAGER_MANAGER_STATE_H_
 
 #include <atomic>
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/manager/controller_core.h"
+#include "controller/manager/controller_runner.h"
 #include "core/memory/mutex.h"
 #include "kgen/client/connection.h"
 #include "kgen/controller/manager.h"
@@ -24,22 +24,22 @@ namespace kgen::controller {
 
 // Thread safety: all members from any thread.
 // Lifetime: shared by handles, builders and everything that runs.
-class ManagerCore final : public SharedObject {
+class ManagerState final : public SharedObject {
  public:
   using Run1 = std::function<Result<void>(std::stop_token)>;
   // What starts together, in this order.
   enum class Group : std::uint8_t { kBeforeCaches, kAnyReplica, kLeader };
 
-  static Result<Shared<ManagerCore>> Make(const Connection& connection, ManagerOptions options);
-  ManagerCore(const Connection& connection, ManagerOptions options, std::optional<LeaderElector> elector,
-              Endpoint endpoint);
+  static Result<Shared<ManagerState>> Make(const Connection& connection, ManagerOptions options);
+  ManagerState(const Connection& connection, ManagerOptions options, std::optional<LeaderElector> elector,
+               Endpoint endpoint);
 
-  Result<Shared<ControllerCore>> AddController(detail::ControllerSpec spec);
+  Result<Shared<ControllerRunner>> AddController(detail::ControllerSpec spec);
   // `doing`, which may be null, says what it is doing just now, for the message that it does not end.
   Result<void> Add(std::string name, Run1 run, Group group, std::function<std::string()> doing = {});
   Result<void> Run(const std::stop_token& stop);
 
-  const Client& client() const noexcept { return guarded_; }
+  const CachedClient& client() const noexcept { return guarded_; }
   const Caches& caches() const noexcept { return caches_; }
   const Connection& connection() const noexcept { return connection_; }
   const Metrics& metrics() const noexcept { return metrics_; }
@@ -63,7 +63,7 @@ class ManagerCore final : public SharedObject {
     EventRecorder recorder;
   };
 
-  Result<std::vector<ControllerCore::Watch>> Resolve(std::vector<detail::WatchSpec> specs);
+  Result<std::vector<ControllerRunner::Watch>> Resolve(std::vector<detail::WatchSpec> specs);
   Result<void> Check(const detail::ControllerSpec& spec) const;
   ControllerDefaults SettingsOf(const detail::ControllerSpec& spec, const KindInfo* kind) const;
   Result<void> TakeName(const std::string& name);
@@ -90,8 +90,8 @@ class ManagerCore final : public SharedObject {
   Endpoint endpoint_;
   Metrics metrics_;
   const Caches caches_;
-  const Client plain_;    // of what needs no leader
-  const Client guarded_;  // with leader election it writes only while this process leads
+  const CachedClient plain_;    // of what needs no leader
+  const CachedClient guarded_;  // with leader election it writes only while this process leads
   std::atomic<bool> leading_{false};
   std::atomic<bool> lost_{false};  // the lease
   std::stop_source end_;           // of Work(): a stop was requested, or something has failed
@@ -103,7 +103,7 @@ class ManagerCore final : public SharedObject {
   std::vector<Runnable> runnables_ KGEN_GUARDED_BY(mutex_);
   std::vector<std::string> names_ KGEN_GUARDED_BY(mutex_);  // of controllers
   int threads_ KGEN_GUARDED_BY(mutex_) = 0;                 // that controllers may hold at a time
-  std::vector<Shared<ControllerCore>> controllers_ KGEN_GUARDED_BY(mutex_);
+  std::vector<Shared<ControllerRunner>> controllers_ KGEN_GUARDED_BY(mutex_);
   std::vector<Recorder> recorders_ KGEN_GUARDED_BY(mutex_);
   std::optional<Error> first_error_ KGEN_GUARDED_BY(mutex_);
   std::size_t running_ KGEN_GUARDED_BY(mutex_) = 0;
@@ -112,4 +112,4 @@ class ManagerCore final : public SharedObject {
 
 }  // namespace kgen::controller
 
-#endif  // KGEN_SRC_CONTROLLER_MANAGER_MANAGER_CORE_H_
+#endif  // KGEN_SRC_CONTROLLER_MANAGER_MANAGER_STATE_H_

@@ -5,8 +5,8 @@
 // A Record is an Event of the server and how often it occurred. What is queued are records, not requests: the request
 // is made when it is the record's turn, with the count of that time. So a record is in the queue at most once, and what
 // occurs while the server is away costs one request in the end.
-#ifndef KGEN_SRC_CONTROLLER_EVENTS_EVENT_CORE_H_
-#define KGEN_SRC_CONTROLLER_EVENTS_EVENT_CORE_H_
+#ifndef KGEN_SRC_CONTROLLER_EVENTS_EVENT_WRITER_H_
+#define KGEN_SRC_CONTROLLER_EVENTS_EVENT_WRITER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -28,9 +28,9 @@ namespace kgen::controller {
 // lock; timers of the clock are set and cancelled under it.
 // Lifetime: shared by the handles, timers, and the request under way. A timer is armed only while a series is open, the
 // queue is not empty, or a stop is under way.
-class EventCore final : public SharedObject {
+class EventWriter final : public SharedObject {
  public:
-  EventCore(const Connection& connection, EventRecorderOptions options);
+  EventWriter(const Connection& connection, EventRecorderOptions options);
 
   void Add(const detail::EventObject& regarding, const detail::EventObject* related, const EventDetails& details);
   EventCounts counts();
@@ -123,4 +123,4 @@ class EventCore final : public SharedObject {
 
 }  // namespace kgen::controller
 
-#endif  // KGEN_SRC_CONTROLLER_EVENTS_EVENT_CORE_H_
+#endif  // KGEN_SRC_CONTROLLER_EVENTS_EVENT_WRITER_H_

@@ -9,8 +9,8 @@
 // Workers are tasks, not threads. When an item becomes ready and fewer workers than requested are running, the queue
 // passes one more to Executor::Blocking. A worker runs while items are ready, and ends in the same critical section in
 // which it finds none, so that no ready item is left without a worker.
-#ifndef KGEN_SRC_CONTROLLER_QUEUE_QUEUE_CORE_H_
-#define KGEN_SRC_CONTROLLER_QUEUE_QUEUE_CORE_H_
+#ifndef KGEN_SRC_CONTROLLER_QUEUE_QUEUE_STATE_H_
+#define KGEN_SRC_CONTROLLER_QUEUE_QUEUE_STATE_H_
 
 #include <atomic>
 #include <cstddef>
@@ -33,11 +33,11 @@ namespace kgen::controller {
 // they may need before it calls them, and the timer and its post were reserved when the queue was made. If there is no
 // memory for the task of a worker, the timer tries again.
 // Lifetime: shared by handles, timers, workers and blocked calls.
-class QueueCore final : public SharedObject {
+class QueueState final : public SharedObject {
  public:
   using Receiver = detail::AnyWorkQueue::Receiver;
 
-  QueueCore(const detail::KeyType& type, WorkQueueOptions options);
+  QueueState(const detail::KeyType& type, WorkQueueOptions options);
 
   void Add(const void* key, const AddOptions& options);
   bool TryGet(const Receiver& receiver);
@@ -165,4 +165,4 @@ class QueueCore final : public SharedObject {
 
 }  // namespace kgen::controller
 
-#endif  // KGEN_SRC_CONTROLLER_QUEUE_QUEUE_CORE_H_
+#endif  // KGEN_SRC_CONTROLLER_QUEUE_QUEUE_STATE_H_

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Acquires, renews and releases the Lease. leader_election.cc has the options and the handle.
-#include "controller/election/elector_core.h"
+#include "controller/election/elector_state.h"
 
 #include <algorithm>
 #include <functional>
@@ -48,7 +48,7 @@ Result<void> LeaseGuard::MaySend() noexcept {
   return Fail(refusal_);
 }
 
-ElectorCore::ElectorCore(const Connection& connection, LeaderElectionOptions options)
+ElectorState::ElectorState(const Connection& connection, LeaderElectionOptions options)
     : options_(std::move(options)),
       name_(options_.namespace_ + "/" + options_.name),
       connection_(connection.With(Shared<SendGuard>())),
@@ -62,28 +62,28 @@ ElectorCore::ElectorCore(const Connection& connection, LeaderElectionOptions opt
 
 // --- The functions of the handle
 
-ElectorCore::Phase ElectorCore::phase() const {
+ElectorState::Phase ElectorState::phase() const {
   const MutexLock lock(mutex_);
   return phase_;
 }
 
-std::optional<Error> ElectorCore::failure() const {
+std::optional<Error> ElectorState::failure() const {
   const MutexLock lock(mutex_);
   return failure_;
 }
 
-std::string ElectorCore::leader() const {
+std::string ElectorState::leader() const {
   const MutexLock lock(mutex_);
   return leader_;
 }
 
-std::vector<Shared<Waiter>> ElectorCore::Change(Phase to) {
+std::vector<Shared<Waiter>> ElectorState::Change(Phase to) {
   phase_ = to;
   if (to != Phase::kLeading) guard_->Close();
   return std::exchange(waiters_, {});
 }
 
-Result<ElectorCore::Phase> ElectorCore::WaitWhile(Phase phase, std::string_view doing, const std::stop_token& stop) {
+Result<ElectorState::Phase> ElectorState::WaitWhile(Phase phase, std::string_view doing, const std::stop_token& stop) {
   const Shared<Waiter> waiter = executor_->MakeWaiter(doing);
   Result<void> waited;
   for (;;) {
@@ -98,7 +98,7 @@ Result<ElectorCore::Phase> ElectorCore::WaitWhile(Phase phase, std::string_view 
   }
 }
 
-Result<void> ElectorCore::Acquire(const std::stop_token& stop) {
+Result<void> ElectorState::Acquire(const std::stop_token& stop) {
   const std::string doing = "acquire lease " + name_;
   if (executor_->InPostedTask()) return MustNotBlock(doing);
   {
@@ -109,14 +109,14 @@ Result<void> ElectorCore::Acquire(const std::stop_token& stop) {
     if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(doing));
     phase_ = Phase::kAcquiring;
   }
-  Post(&ElectorCore::Try);
+  Post(&ElectorState::Try);
   const Result<Phase> now = WaitWhile(Phase::kAcquiring, doing, stop);
   if (now && *now != Phase::kStopped) return {};  // if it is lost already, WaitUntilLost() says so
   if (!now) Stop();
   return now ? Fail(Error(Code::kCancelled, "it was released").With(doing)) : Fail(now.error());
 }
 
-Result<void> ElectorCore::WaitUntilLost(const std::stop_token& stop) {
+Result<void> ElectorState::WaitUntilLost(const std::stop_token& stop) {
   const std::string doing = "hold lease " + name_;
   if (executor_->InPostedTask()) return MustNotBlock(doing);
   const Result<Phase> now = WaitWhile(Phase::kLeading, doing, stop);
@@ -127,7 +127,7 @@ Result<void> ElectorCore::WaitUntilLost(const std::stop_token& stop) {
   return Fail(Error(Code::kInvalidArgument, "it has not been acquired").With(doing));
 }
 
-Result<void> ElectorCore::Release(Nanos limit) {
+Result<void> ElectorState::Release(Nanos limit) {
   const std::string doing = "release lease " + name_;
   if (executor_->InPostedTask()) return MustNotBlock(doing);
   const Shared<Waiter> waiter = executor_->MakeWaiter(doing);
@@ -140,7 +140,7 @@ Result<void> ElectorCore::Release(Nanos limit) {
     releaser_ = waiter;
   }
   for (const Shared<Waiter>& each : ended) each->Notify();
-  executor_->Post(strand_, [self = Shared<ElectorCore>(this), deadline] {
+  executor_->Post(strand_, [self = Shared<ElectorState>(this), deadline] {
     self->release_by_ = deadline;
     self->Run([&] { self->BeginRelease(); });
   });
@@ -152,21 +152,21 @@ Result<void> ElectorCore::Release(Nanos limit) {
   return {};
 }
 
-void ElectorCore::Stop() {
+void ElectorState::Stop() {
   std::vector<Shared<Waiter>> ended;
   {
     const MutexLock lock(mutex_);
     ended = Change(Phase::kStopped);
   }
   for (const Shared<Waiter>& each : ended) each->Notify();
-  Post(&ElectorCore::CancelTimers);
+  Post(&ElectorState::CancelTimers);
 }
 
 // --- Acquiring and renewing, on the strand
 
 // A step that runs out of memory counts as a failed attempt.
 template <typename F>
-void ElectorCore::Run(F step) {
+void ElectorState::Run(F step) {
   try {
     step();
   } catch (...) {
@@ -175,44 +175,45 @@ void ElectorCore::Run(F step) {
   }
 }
 
-void ElectorCore::Post(Step step) {
-  executor_->Post(strand_, [self = Shared<ElectorCore>(this), step] { self->Run([&] { (self.get()->*step)(); }); });
+void ElectorState::Post(Step step) {
+  executor_->Post(strand_, [self = Shared<ElectorState>(this), step] { self->Run([&] { (self.get()->*step)(); }); });
 }
 
-void ElectorCore::TryAfter(Nanos delay) noexcept {
-  next_.After(delay, TimerKind::kHousekeeping, [self = Shared<ElectorCore>(this)] { self->Run([&] { self->Try(); }); });
+void ElectorState::TryAfter(Nanos delay) noexcept {
+  next_.After(delay, TimerKind::kHousekeeping,
+              [self = Shared<ElectorState>(this)] { self->Run([&] { self->Try(); }); });
 }
 
-void ElectorCore::OnDeadlineAfter(Nanos delay) noexcept {
+void ElectorState::OnDeadlineAfter(Nanos delay) noexcept {
   deadline_.After(delay, TimerKind::kHousekeeping,
-                  [self = Shared<ElectorCore>(this)] { self->Run([&] { self->OnDeadline(); }); });
+                  [self = Shared<ElectorState>(this)] { self->Run([&] { self->OnDeadline(); }); });
 }
 
-void ElectorCore::CancelTimers() noexcept {
+void ElectorState::CancelTimers() noexcept {
   next_.Cancel();
   deadline_.Cancel();
 }
 
-Nanos ElectorCore::RequestTimeout() const {
+Nanos ElectorState::RequestTimeout() const {
   const Nanos limit = std::max<Nanos>(options_.renew_deadline / 2, std::chrono::seconds(1));
   if (!releasing_) return limit;
   const Nanos left = release_by_ - clock_->Now();
   return left > Nanos::zero() ? std::min(limit, left) : Nanos(-1);  // negative: the request fails with kTimeout
 }
 
-void ElectorCore::Send(Result<ApiRequest> request, Answer then) {
+void ElectorState::Send(Result<ApiRequest> request, Answer then) {
   if (!request) return (this->*then)(Fail(request.error()));
   request->timeout = RequestTimeout();
   request->unlimited = true;  // controllers that use up the limit must not cost the lease
   std::string what = request->what;
   busy_ = true;
-  connection_.CallAsync(*std::move(request), [self = Shared<ElectorCore>(this), what = std::move(what),
+  connection_.CallAsync(*std::move(request), [self = Shared<ElectorState>(this), what = std::move(what),
                                               then](Result<ApiResponse> response) mutable {
     Result<std::string> body = response ? Result<std::string>(std::move(response->body)) : Fail(response.error());
     self->executor_->Post(self->strand_, [self, what = std::move(what), then, body = std::move(body)] {
       self->busy_ = false;
       self->Run([&] {
-        if (self->releasing_ && then != &ElectorCore::OnReadToRelease && then != &ElectorCore::OnReleased) {
+        if (self->releasing_ && then != &ElectorState::OnReadToRelease && then != &ElectorState::OnReleased) {
           return self->ReadToRelease();  // Release() has waited for this request
         }
         (self.get()->*then)(detail::DecodeBody<Lease>(body, what));
@@ -221,7 +222,7 @@ void ElectorCore::Send(Result<ApiRequest> request, Answer then) {
   });
 }
 
-void ElectorCore::Try() {
+void ElectorState::Try() {
   const Phase now = phase();
   if (busy_ || (now != Phase::kAcquiring && now != Phase::kLeading)) return;
   tried_ = clock_->Now();
@@ -231,9 +232,9 @@ void ElectorCore::Try() {
   Write();
 }
 
-void ElectorCore::Read() { Send(leases_.Get(options_.name, "", {}), &ElectorCore::OnRead); }
+void ElectorState::Read() { Send(leases_.Get(options_.name, "", {}), &ElectorState::OnRead); }
 
-void ElectorCore::OnRead(Result<Lease> lease) {
+void ElectorState::OnRead(Result<Lease> lease) {
   const Phase now = phase();
   if (now == Phase::kLeading && LeaseTime(*clock_) >= until_) return OnDeadline();
   if (now != Phase::kAcquiring && now != Phase::kLeading) return;
@@ -258,7 +259,7 @@ void ElectorCore::OnRead(Result<Lease> lease) {
 }
 
 // Notices a change of the spec, from which the duration of the Lease counts, and a new holder, which it reports: true.
-bool ElectorCore::Observe(Lease lease) {
+bool ElectorState::Observe(Lease lease) {
   const TimePoint now = LeaseTime(*clock_);
   const bool changed = lease_ && !(std::as_const(*lease_).spec == std::as_const(lease).spec);
   if (changed || (!lease_ && !Injected(Bug::kExpiresAtFirstSight))) observed_ = now;
@@ -274,9 +275,9 @@ bool ElectorCore::Observe(Lease lease) {
   return another;
 }
 
-bool ElectorCore::Mine() const { return lease_ && lease_->spec->holderIdentity == options_.identity; }
+bool ElectorState::Mine() const { return lease_ && lease_->spec->holderIdentity == options_.identity; }
 
-bool ElectorCore::Expired() const {
+bool ElectorState::Expired() const {
   const std::chrono::seconds written(lease_->spec->leaseDurationSeconds.value_or(0));
   const Nanos duration = written > written.zero() ? Nanos(written) : options_.lease_duration;
   if (Injected(Bug::kTrustsTimeStamps)) return clock_->WallNow() - lease_->spec->renewTime.value() >= duration;
@@ -284,7 +285,7 @@ bool ElectorCore::Expired() const {
 }
 
 // Makes the Lease that of this process, renewed now.
-void ElectorCore::Fill(Lease& lease) const {
+void ElectorState::Fill(Lease& lease) const {
   const auto now = clock_->WallNow();
   LeaseSpec& spec = *lease.spec;
   if (!Mine()) {
@@ -299,7 +300,7 @@ void ElectorCore::Fill(Lease& lease) const {
   for (const auto& [key, value] : options_.labels) lease.metadata.labels[key] = value;
 }
 
-void ElectorCore::Write() {
+void ElectorState::Write() {
   Lease next;
   if (lease_) {
     next = *lease_;
@@ -312,10 +313,10 @@ void ElectorCore::Write() {
   may_hold_ = true;
   Send(lease_ ? leases_.Update(options_.namespace_, options_.name, "", Encode(next), {})
               : leases_.Create(options_.namespace_, Encode(next), {}),
-       &ElectorCore::OnWritten);
+       &ElectorState::OnWritten);
 }
 
-void ElectorCore::OnWritten(Result<Lease> lease) {
+void ElectorState::OnWritten(Result<Lease> lease) {
   const Phase now = phase();
   const bool leads = now == Phase::kLeading;
   if (leads && LeaseTime(*clock_) >= until_) return OnDeadline();
@@ -334,7 +335,7 @@ void ElectorCore::OnWritten(Result<Lease> lease) {
   Failed(lease.error());
 }
 
-void ElectorCore::Extend() {
+void ElectorState::Extend() {
   const TimePoint now = LeaseTime(*clock_);
   until_ = Later(Injected(Bug::kDeadlineFromAnswer) ? now : written_, options_.renew_deadline);
   if (now >= until_) {
@@ -357,7 +358,7 @@ void ElectorCore::Extend() {
   Again();
 }
 
-void ElectorCore::OnDeadline() {
+void ElectorState::OnDeadline() {
   if (phase() != Phase::kLeading) return;
   const TimePoint now = LeaseTime(*clock_);
   if (now < until_) return OnDeadlineAfter(until_ - now);
@@ -366,7 +367,7 @@ void ElectorCore::OnDeadline() {
   Lose(Error(Code::kTimeout, why));
 }
 
-void ElectorCore::Lose(Error why) {
+void ElectorState::Lose(Error why) {
   why = why.With("hold lease " + name_);
   std::vector<Shared<Waiter>> waiters;
   {
@@ -385,7 +386,7 @@ void ElectorCore::Lose(Error why) {
   }
 }
 
-void ElectorCore::Failed(Error error) {
+void ElectorState::Failed(Error error) {
   if (error.code() == Code::kForbidden) {
     error = error.With("missing rights (grant get, create and update on leases of coordination.k8s.io in namespace " +
                        options_.namespace_ + ")");
@@ -399,7 +400,7 @@ void ElectorCore::Failed(Error error) {
 }
 
 // At once if it is another one than before, and then every minute.
-void ElectorCore::ReportFailure(const Error& error) {
+void ElectorState::ReportFailure(const Error& error) {
   const TimePoint now = clock_->Now();
   if (reported_ == error.code() && now - reported_at_ < kReportEvery) return;
   reported_ = error.code();
@@ -408,7 +409,7 @@ void ElectorCore::ReportFailure(const Error& error) {
 }
 
 // An attempt has succeeded. Returns whether failures before it have been reported.
-bool ElectorCore::Recovered() {
+bool ElectorState::Recovered() {
   const bool reported = std::exchange(reported_, {}).has_value();
   const MutexLock lock(mutex_);
   failure_.reset();
@@ -417,7 +418,7 @@ bool ElectorCore::Recovered() {
 
 // A leader tries again when the retry period has passed since this attempt was begun, a candidate later than that, at a
 // time by chance.
-void ElectorCore::Again() {
+void ElectorState::Again() {
   Nanos delay = options_.retry_period;
   if (phase() == Phase::kLeading) {
     delay = std::max(tried_ + delay - clock_->Now(), Nanos::zero());
@@ -427,7 +428,7 @@ void ElectorCore::Again() {
   TryAfter(delay);
 }
 
-void ElectorCore::Report(bool leading, const Error* error) const noexcept {
+void ElectorState::Report(bool leading, const Error* error) const noexcept {
   NotifyObserver(observer_, [&](Observer& o) {
     std::string holder = leader();
     if (!leading && holder == options_.identity) holder.clear();  // the lease still says so, but it does not count
@@ -438,18 +439,18 @@ void ElectorCore::Report(bool leading, const Error* error) const noexcept {
 
 // --- Releasing, on the strand
 
-void ElectorCore::BeginRelease() {
+void ElectorState::BeginRelease() {
   CancelTimers();
   releasing_ = true;
   if (!busy_) ReadToRelease();
 }
 
-void ElectorCore::ReadToRelease() {
+void ElectorState::ReadToRelease() {
   if (!options_.release || !may_hold_) return EndRelease({});
-  Send(leases_.Get(options_.name, "", {}), &ElectorCore::OnReadToRelease);
+  Send(leases_.Get(options_.name, "", {}), &ElectorState::OnReadToRelease);
 }
 
-void ElectorCore::OnReadToRelease(Result<Lease> lease) {
+void ElectorState::OnReadToRelease(Result<Lease> lease) {
   if (!lease) {
     if (lease.error().code() == Code::kNotFound) return EndRelease({});
     return EndRelease(Fail(lease.error()));
@@ -462,10 +463,10 @@ void ElectorCore::OnReadToRelease(Result<Lease> lease) {
   next.spec->leaseDurationSeconds = 1;
   next.spec->renewTime = now;
   next.spec->acquireTime = now;
-  Send(leases_.Update(options_.namespace_, options_.name, "", Encode(next), {}), &ElectorCore::OnReleased);
+  Send(leases_.Update(options_.namespace_, options_.name, "", Encode(next), {}), &ElectorState::OnReleased);
 }
 
-void ElectorCore::OnReleased(Result<Lease> lease) {
+void ElectorState::OnReleased(Result<Lease> lease) {
   if (!lease) {
     // A renewal that had timed out may have arrived in between.
     if (lease.error().code() == Code::kConflict) return ReadToRelease();
@@ -475,7 +476,7 @@ void ElectorCore::OnReleased(Result<Lease> lease) {
   EndRelease({});
 }
 
-void ElectorCore::EndRelease(Result<void> result) {
+void ElectorState::EndRelease(Result<void> result) {
   Shared<Waiter> waiter;
   {
     const MutexLock lock(mutex_);

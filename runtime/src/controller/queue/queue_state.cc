@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Adds, hands out, finishes and delays items. queue_workers.cc has the workers and the shutdown.
-#include "controller/queue/queue_core.h"
+#include "controller/queue/queue_state.h"
 
 #include <algorithm>
 #include <functional>
@@ -28,7 +28,7 @@ Shared<Observer> OrWarnings(Shared<Observer> observer, const Shared<Executor>& e
 
 }  // namespace
 
-QueueCore::QueueCore(const detail::KeyType& type, WorkQueueOptions options)
+QueueState::QueueState(const detail::KeyType& type, WorkQueueOptions options)
     : type_(type),
       name_(std::move(options.name)),
       executor_(options.executor ? std::move(options.executor) : DefaultExecutor()),
@@ -43,7 +43,7 @@ QueueCore::QueueCore(const detail::KeyType& type, WorkQueueOptions options)
   detail::OutOfMemory();  // makes the error, for when there is no memory
 }
 
-Nanos QueueCore::Limit(std::uint32_t failures, const AddOptions& options, TimePoint now) const noexcept {
+Nanos QueueState::Limit(std::uint32_t failures, const AddOptions& options, TimePoint now) const noexcept {
   constexpr std::uint32_t kMost = std::numeric_limits<int>::max();
   const int count = static_cast<int>(std::min(failures, kMost));
   Nanos delay{};
@@ -60,7 +60,7 @@ Nanos QueueCore::Limit(std::uint32_t failures, const AddOptions& options, TimePo
   return options.after > Nanos::zero() ? std::min(delay, options.after) : delay;
 }
 
-void QueueCore::Add(const void* key, const AddOptions& options) {
+void QueueState::Add(const void* key, const AddOptions& options) {
   const std::uint32_t hash = HashOf(key);
   Nanos delay = options.after;
   const TimePoint now = options.rate_limited || delay > Nanos::zero() ? Now() : NowIfMeasured();
@@ -85,7 +85,7 @@ void QueueCore::Add(const void* key, const AddOptions& options) {
 }
 
 // Throws before any change: the structures first get room for the item wherever it may go.
-QueueItem* QueueCore::FindOrInsert(std::uint32_t hash, const void* key) {
+QueueItem* QueueState::FindOrInsert(std::uint32_t hash, const void* key) {
   ready_.Reserve();
   if (QueueItem* const item = items_.Find(hash, key)) return item;
   delayed_.Reserve(items_.size() + 1);
@@ -93,7 +93,7 @@ QueueItem* QueueCore::FindOrInsert(std::uint32_t hash, const void* key) {
 }
 
 // Combines the pending addition with the new one: takes the higher priority and the earlier time.
-void QueueCore::Queue(QueueItem* item, const When& when, TimePoint now, Wakes& wakes) noexcept {
+void QueueState::Queue(QueueItem* item, const When& when, TimePoint now, Wakes& wakes) noexcept {
   const std::int32_t asked = priorities_ ? when.priority : kNormalPriority;
   const std::int32_t priority = item->pending == Pending::kNo ? asked : std::max(asked, item->priority);
   if (when.due) ++counts_.retries;
@@ -124,7 +124,7 @@ void QueueCore::Queue(QueueItem* item, const When& when, TimePoint now, Wakes& w
   if (delayed || when.due) Arm();
 }
 
-void QueueCore::Delay(QueueItem* item, TimePoint due, bool periodic) noexcept {
+void QueueState::Delay(QueueItem* item, TimePoint due, bool periodic) noexcept {
   item->time = due;
   item->order = ++order_;
   item->periodic = periodic;
@@ -132,7 +132,7 @@ void QueueCore::Delay(QueueItem* item, TimePoint due, bool periodic) noexcept {
   item->pending = Pending::kDelayed;
 }
 
-void QueueCore::MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept {
+void QueueState::MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept {
   item->time = now;
   item->order = ++order_;
   item->pending = Pending::kReady;
@@ -142,7 +142,7 @@ void QueueCore::MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept
   WakeOne(wakes);
 }
 
-void QueueCore::WakeGetterOrWorker(Wakes& wakes) noexcept {
+void QueueState::WakeGetterOrWorker(Wakes& wakes) noexcept {
   if (!getters_.empty()) {
     getters_.front()->Notify();
     getters_.erase(getters_.begin());
@@ -153,7 +153,7 @@ void QueueCore::WakeGetterOrWorker(Wakes& wakes) noexcept {
   }
 }
 
-QueueItem* QueueCore::Take(TimePoint now, const Receiver* receiver) {
+QueueItem* QueueState::Take(TimePoint now, const Receiver* receiver) {
   if (ready_.size() == 0) return nullptr;
   QueueItem* const item = (taken_ + 1) % kFairShare == 0 ? ready_.longest_waiting() : ready_.highest();
   if (receiver != nullptr) receiver->take(receiver->to, item->key(), item->priority);  // throws before any change
@@ -170,13 +170,13 @@ QueueItem* QueueCore::Take(TimePoint now, const Receiver* receiver) {
   return item;
 }
 
-bool QueueCore::TryGet(const Receiver& receiver) {
+bool QueueState::TryGet(const Receiver& receiver) {
   const TimePoint now = NowIfMeasured();
   const MutexLock lock(mutex_);
   return Take(now, &receiver) != nullptr;
 }
 
-Result<void> QueueCore::Get(const std::stop_token& stop, const Receiver& receiver) {
+Result<void> QueueState::Get(const std::stop_token& stop, const Receiver& receiver) {
   const std::string doing = "get from work queue " + name_;
   Shared<Waiter> waiter;
   try {
@@ -208,7 +208,7 @@ Result<void> QueueCore::Get(const std::stop_token& stop, const Receiver& receive
 }
 
 // Called when Get() returns without an item. If the waiter was woken for an item, another waiter must take it.
-void QueueCore::PassOn(const Shared<Waiter>& waiter) noexcept {
+void QueueState::PassOn(const Shared<Waiter>& waiter) noexcept {
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
@@ -217,7 +217,7 @@ void QueueCore::PassOn(const Shared<Waiter>& waiter) noexcept {
   Act(wakes);
 }
 
-void QueueCore::Done(const void* key) {
+void QueueState::Done(const void* key) {
   const std::uint32_t hash = HashOf(key);
   const TimePoint now = NowIfMeasured();
   Wakes wakes;
@@ -231,7 +231,7 @@ void QueueCore::Done(const void* key) {
   Act(wakes);
 }
 
-void QueueCore::Finish(QueueItem* item, TimePoint now, Wakes& wakes) noexcept {
+void QueueState::Finish(QueueItem* item, TimePoint now, Wakes& wakes) noexcept {
   if (now != QueueItem::kUnmeasured && item->started != QueueItem::kUnmeasured) {
     counts_.work_duration.Observe(now - item->started);
   }
@@ -247,11 +247,11 @@ void QueueCore::Finish(QueueItem* item, TimePoint now, Wakes& wakes) noexcept {
   if (Finished()) WakeAll();
 }
 
-void QueueCore::EraseIfUnused(QueueItem* item) noexcept {
+void QueueState::EraseIfUnused(QueueItem* item) noexcept {
   if (item->Idle() && item->failures == 0) items_.Erase(item);
 }
 
-void QueueCore::Forget(const void* key) {
+void QueueState::Forget(const void* key) {
   const std::uint32_t hash = HashOf(key);
   const MutexLock lock(mutex_);
   QueueItem* const item = items_.Find(hash, key);
@@ -260,21 +260,21 @@ void QueueCore::Forget(const void* key) {
   EraseIfUnused(item);
 }
 
-int QueueCore::NumRequeues(const void* key) {
+int QueueState::NumRequeues(const void* key) {
   const std::uint32_t hash = HashOf(key);
   const MutexLock lock(mutex_);
   const QueueItem* const item = items_.Find(hash, key);
   return item != nullptr ? static_cast<int>(item->failures) : 0;
 }
 
-std::size_t QueueCore::size() {
+std::size_t QueueState::size() {
   const MutexLock lock(mutex_);
   return ready_.size();
 }
 
 // ----------------------------------------------------------------------------------------------------------- time
 
-void QueueCore::Arm() noexcept {
+void QueueState::Arm() noexcept {
   const bool starts = start_again_ != TimePoint::max();
   const TimePoint due = delayed_.empty() ? start_again_ : std::min(delayed_.first()->time, start_again_);
   if (due == TimePoint::max()) return Disarm();
@@ -282,18 +282,18 @@ void QueueCore::Arm() noexcept {
   // A timer that fires too early arms the next one.
   if (armed_ && armed_for_ <= due && armed_as_ == kind) return;
   timer_->Set(due, kind,
-              [self = Shared<QueueCore>(this)] { self->promote_->Post([self = self] { self->Promote(); }); });
+              [self = Shared<QueueState>(this)] { self->promote_->Post([self = self] { self->Promote(); }); });
   armed_ = true;
   armed_for_ = due;
   armed_as_ = kind;
 }
 
-void QueueCore::Disarm() noexcept {
+void QueueState::Disarm() noexcept {
   timer_->Cancel();
   armed_ = false;
 }
 
-void QueueCore::Promote() noexcept {
+void QueueState::Promote() noexcept {
   const TimePoint now = Now();
   Wakes wakes;
   bool more = false;
@@ -313,10 +313,10 @@ void QueueCore::Promote() noexcept {
     }
   }
   Act(wakes);
-  if (more) promote_->Post([self = Shared<QueueCore>(this)] { self->Promote(); });
+  if (more) promote_->Post([self = Shared<QueueState>(this)] { self->Promote(); });
 }
 
-WorkQueueMetrics QueueCore::metrics() {
+WorkQueueMetrics QueueState::metrics() {
   measured_.store(true, std::memory_order_relaxed);
   const TimePoint now = Now();
   const MutexLock lock(mutex_);

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "controller/manager/manager_core.h"
+#include "controller/manager/manager_state.h"
 
 #include <algorithm>
 #include <utility>
@@ -28,7 +28,7 @@ std::string NameOf(const ManagerOptions& options) {
   return options.leader_election.name.empty() ? "kgen" : options.leader_election.name;
 }
 
-Client GuardedClient(const Client& plain, const std::optional<LeaderElector>& elector) {
+CachedClient GuardedClient(const CachedClient& plain, const std::optional<LeaderElector>& elector) {
   return elector ? plain.With(elector->guard()) : plain;
 }
 
@@ -89,7 +89,7 @@ Result<void> CheckDefaults(const ControllerDefaults& defaults) {
 
 }  // namespace
 
-Result<Shared<ManagerCore>> ManagerCore::Make(const Connection& connection, ManagerOptions options) {
+Result<Shared<ManagerState>> ManagerState::Make(const Connection& connection, ManagerOptions options) {
   if (Result<void> fine = CheckDefaults(options.controllers); !fine) return Fail(fine.error().With("new manager"));
   if (Result<void> enough = CheckThreads(connection.executor(), 1 + options.controllers.workers); !enough) {
     return Fail(enough.error().With("new manager"));
@@ -109,13 +109,13 @@ Result<Shared<ManagerCore>> ManagerCore::Make(const Connection& connection, Mana
   if (!options.endpoint.observer) options.endpoint.observer = Shared<Observer>(&connection.observer());
   Result<Endpoint> endpoint = Endpoint::Listen(options.endpoint);
   if (!endpoint) return Fail(endpoint.error().With("new manager"));
-  auto core = MakeShared<ManagerCore>(connection, std::move(options), std::move(elector), *std::move(endpoint));
-  if (Result<void> added = core->AddPages(); !added) return Fail(added.error().With("new manager"));
-  return core;
+  auto state = MakeShared<ManagerState>(connection, std::move(options), std::move(elector), *std::move(endpoint));
+  if (Result<void> added = state->AddPages(); !added) return Fail(added.error().With("new manager"));
+  return state;
 }
 
-ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, std::optional<LeaderElector> elector,
-                         Endpoint endpoint)
+ManagerState::ManagerState(const Connection& connection, ManagerOptions options, std::optional<LeaderElector> elector,
+                           Endpoint endpoint)
     : connection_(connection),
       executor_(connection.shared_executor()),
       observer_(&connection.observer()),
@@ -145,7 +145,7 @@ ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, s
 
 // --------------------------------------------------------------------------------------------- before and during Run
 
-Result<void> ManagerCore::Check(const detail::ControllerSpec& spec) const {
+Result<void> ManagerState::Check(const detail::ControllerSpec& spec) const {
   if (spec.name.empty()) return Fail(Code::kInvalidArgument, "a controller needs a name");
   if (spec.workers && *spec.workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
   if (spec.watches.empty()) return Fail(Code::kInvalidArgument, "it watches nothing; use Control<T>() or Watches()");
@@ -163,7 +163,7 @@ Result<void> ManagerCore::Check(const detail::ControllerSpec& spec) const {
   return {};
 }
 
-ControllerDefaults ManagerCore::SettingsOf(const detail::ControllerSpec& spec, const KindInfo* kind) const {
+ControllerDefaults ManagerState::SettingsOf(const detail::ControllerSpec& spec, const KindInfo* kind) const {
   ControllerDefaults settings = options_.controllers;
   if (kind != nullptr) {
     std::string name(kind->kind);
@@ -182,7 +182,7 @@ ControllerDefaults ManagerCore::SettingsOf(const detail::ControllerSpec& spec, c
   return settings;
 }
 
-Result<void> ManagerCore::TakeName(const std::string& name) {
+Result<void> ManagerState::TakeName(const std::string& name) {
   const MutexLock lock(mutex_);
   if (phase_ >= Phase::kStopping) return Fail(Code::kStopped, "the manager has stopped");
   if (std::find(names_.begin(), names_.end(), name) != names_.end()) {
@@ -192,7 +192,7 @@ Result<void> ManagerCore::TakeName(const std::string& name) {
   return {};
 }
 
-Result<void> ManagerCore::TakeThreads(int threads) {
+Result<void> ManagerState::TakeThreads(int threads) {
   const MutexLock lock(mutex_);
   Result<void> enough = CheckThreads(*executor_, threads_ + threads);
   if (enough) threads_ += threads;
@@ -200,8 +200,8 @@ Result<void> ManagerCore::TakeThreads(int threads) {
 }
 
 // May ask the server, for dynamic kinds.
-Result<std::vector<ControllerCore::Watch>> ManagerCore::Resolve(std::vector<detail::WatchSpec> specs) {
-  std::vector<ControllerCore::Watch> watches;
+Result<std::vector<ControllerRunner::Watch>> ManagerState::Resolve(std::vector<detail::WatchSpec> specs) {
+  std::vector<ControllerRunner::Watch> watches;
   for (detail::WatchSpec& spec : specs) {
     if (spec.dynamic) {
       Result<ResourceMapping> mapping = plain_.mapper().ForKind(*spec.dynamic);
@@ -215,40 +215,40 @@ Result<std::vector<ControllerCore::Watch>> ManagerCore::Resolve(std::vector<deta
   return watches;
 }
 
-Result<Shared<ControllerCore>> ManagerCore::AddController(detail::ControllerSpec spec) {
+Result<Shared<ControllerRunner>> ManagerState::AddController(detail::ControllerSpec spec) {
   const std::string doing = "controller " + spec.name;
   if (Result<void> fine = Check(spec); !fine) return Fail(fine.error().With(doing));
   if (Result<void> taken = TakeName(spec.name); !taken) return Fail(taken.error().With(doing));
   int threads = 0;
-  const auto make = [&]() -> Result<Shared<ControllerCore>> {
+  const auto make = [&]() -> Result<Shared<ControllerRunner>> {
     auto watches = Resolve(std::move(spec.watches));
     if (!watches) return Fail(watches.error());
-    ControllerDefaults settings = SettingsOf(spec, ControllerCore::KindOf(*watches));
+    ControllerDefaults settings = SettingsOf(spec, ControllerRunner::KindOf(*watches));
     if (Result<void> enough = TakeThreads(1 + settings.workers); !enough) return Fail(enough.error());
     threads = 1 + settings.workers;
     auto metrics = ControllerMetrics::Make(metrics_, spec.name, settings.workers);
     if (!metrics) return Fail(metrics.error());
-    ControllerCore::Environment environment{.executor = executor_,
-                                            .observer = observer_,
-                                            .client = settings.needs_leader ? guarded_ : plain_,
-                                            .events = EventsOf(spec.name),
-                                            .metrics = *metrics,
-                                            .sync_timeout = options_.caches.sync_timeout,
-                                            .settings = std::move(settings)};
-    auto core = MakeShared<ControllerCore>(std::move(spec), *std::move(watches), std::move(environment));
-    const auto run = [core](const std::stop_token& stop) { return core->Run(stop); };
-    const auto doing = [core] { return core->Doing(); };
-    if (Result<void> added =
-            Add("controller " + core->name(), run, core->needs_leader() ? Group::kLeader : Group::kAnyReplica, doing);
+    ControllerRunner::Environment environment{.executor = executor_,
+                                              .observer = observer_,
+                                              .client = settings.needs_leader ? guarded_ : plain_,
+                                              .events = EventsOf(spec.name),
+                                              .metrics = *metrics,
+                                              .sync_timeout = options_.caches.sync_timeout,
+                                              .settings = std::move(settings)};
+    auto runner = MakeShared<ControllerRunner>(std::move(spec), *std::move(watches), std::move(environment));
+    const auto run = [runner](const std::stop_token& stop) { return runner->Run(stop); };
+    const auto doing = [runner] { return runner->Doing(); };
+    if (Result<void> added = Add("controller " + runner->name(), run,
+                                 runner->needs_leader() ? Group::kLeader : Group::kAnyReplica, doing);
         !added)
       return Fail(added.error());
-    static_cast<void>(core->queue().metrics());  // measures all durations, not only those after the first scrape
+    static_cast<void>(runner->queue().metrics());  // measures all durations, not only those after the first scrape
     // It must not keep the controller alive.
-    metrics_.AddCollector([queue = core->queue()] { return FamiliesOf(queue.metrics()); });
-    return core;
+    metrics_.AddCollector([queue = runner->queue()] { return FamiliesOf(queue.metrics()); });
+    return runner;
   };
   const std::string name = spec.name;
-  Result<Shared<ControllerCore>> made = make();
+  Result<Shared<ControllerRunner>> made = make();
   const MutexLock lock(mutex_);
   if (made) {
     controllers_.push_back(*made);
@@ -260,7 +260,7 @@ Result<Shared<ControllerCore>> ManagerCore::AddController(detail::ControllerSpec
 }
 
 // Not guarded by the lease: an Event tells what happened while this process led, and is written after that, too.
-EventRecorder ManagerCore::EventsOf(std::string_view controller) {
+EventRecorder ManagerState::EventsOf(std::string_view controller) {
   const MutexLock lock(mutex_);
   for (const Recorder& each : recorders_) {
     if (each.controller == controller) return each.recorder;
@@ -269,7 +269,7 @@ EventRecorder ManagerCore::EventsOf(std::string_view controller) {
   return recorders_.back().recorder;
 }
 
-Result<void> ManagerCore::Add(std::string name, Run1 run, Group group, std::function<std::string()> doing) {
+Result<void> ManagerState::Add(std::string name, Run1 run, Group group, std::function<std::string()> doing) {
   if (!run) return Fail(Code::kInvalidArgument, "add " + name + ": the function is empty");
   const MutexLock lock(mutex_);
   if (phase_ >= Phase::kStopping) return Fail(Code::kStopped, "add " + name + ": the manager has stopped");
@@ -278,7 +278,7 @@ Result<void> ManagerCore::Add(std::string name, Run1 run, Group group, std::func
   return {};
 }
 
-void ManagerCore::StartGroup(Group group) {
+void ManagerState::StartGroup(Group group) {
   const MutexLock lock(mutex_);
   if (phase_ != Phase::kRunning) return;
   started_[static_cast<std::size_t>(group)] = true;
@@ -287,12 +287,12 @@ void ManagerCore::StartGroup(Group group) {
   }
 }
 
-void ManagerCore::Launch(std::size_t index) {
+void ManagerState::Launch(std::size_t index) {
   Runnable& runnable = runnables_[index];
   if (std::exchange(runnable.started, true)) return;
   runnable.running = true;
   ++running_;
-  executor_->Blocking(runnable.name, [self = Shared<ManagerCore>(this), index, run = std::exchange(runnable.run, {}),
+  executor_->Blocking(runnable.name, [self = Shared<ManagerState>(this), index, run = std::exchange(runnable.run, {}),
                                       stop = work_.get_token()]() mutable {
     Result<void> result;
     try {
@@ -305,7 +305,7 @@ void ManagerCore::Launch(std::size_t index) {
   });
 }
 
-void ManagerCore::OnEnd(std::size_t index, Result<void> result) {
+void ManagerState::OnEnd(std::size_t index, Result<void> result) {
   Shared<Waiter> waiter;
   bool failed = false;
   {
@@ -326,8 +326,8 @@ void ManagerCore::OnEnd(std::size_t index, Result<void> result) {
 
 // ------------------------------------------------------------------------------------------------------------- Run
 
-Result<void> ManagerCore::Run(const std::stop_token& stop) {
-  const Shared<ManagerCore> self(this);
+Result<void> ManagerState::Run(const std::stop_token& stop) {
+  const Shared<ManagerState> self(this);
   if (executor_->InPostedTask()) {
     return Fail(Code::kInvalidArgument, "run manager: a blocking call on a thread that must not block");
   }
@@ -347,7 +347,7 @@ Result<void> ManagerCore::Run(const std::stop_token& stop) {
 }
 
 // Returns when a stop is requested, or something has failed.
-Result<void> ManagerCore::Work() {
+Result<void> ManagerState::Work() {
   const std::stop_token end = end_.get_token();
   if (Result<void> started = endpoint_.Start(); !started) return started;
   StartGroup(Group::kBeforeCaches);
@@ -372,7 +372,7 @@ Result<void> ManagerCore::Work() {
   return {};
 }
 
-std::string ManagerCore::Running() const {
+std::string ManagerState::Running() const {
   const MutexLock lock(mutex_);
   std::string names;
   for (const Runnable& each : runnables_) {
@@ -384,7 +384,7 @@ std::string ManagerCore::Running() const {
   return names;
 }
 
-Result<void> ManagerCore::WaitForRunning() {
+Result<void> ManagerState::WaitForRunning() {
   const Nanos limit = options_.graceful_shutdown;
   const Shared<Waiter> waiter = executor_->MakeWaiter("end of manager " + name_);
   {
@@ -407,7 +407,7 @@ Result<void> ManagerCore::WaitForRunning() {
 }
 
 // Ends everything, in the reverse order of the start.
-Result<void> ManagerCore::Finish(Result<void> outcome) {
+Result<void> ManagerState::Finish(Result<void> outcome) {
   {
     const MutexLock lock(mutex_);
     phase_ = Phase::kStopping;
@@ -433,7 +433,7 @@ Result<void> ManagerCore::Finish(Result<void> outcome) {
   ended = Join(std::move(ended), endpoint_.Stop(kEndpointLimit));
   // These may hold the manager, which then holds itself. They are destroyed without the lock.
   std::vector<Runnable> runnables;
-  std::vector<Shared<ControllerCore>> controllers;
+  std::vector<Shared<ControllerRunner>> controllers;
   const MutexLock lock(mutex_);
   phase_ = Phase::kEnded;
   waiter_ = {};
@@ -448,7 +448,7 @@ Result<void> ManagerCore::Finish(Result<void> outcome) {
 }
 
 // All recorders together have one limit; they report what they drop.
-void ManagerCore::StopRecorders() {
+void ManagerState::StopRecorders() {
   std::vector<Recorder> recorders;
   {
     const MutexLock lock(mutex_);
@@ -463,7 +463,7 @@ void ManagerCore::StopRecorders() {
 // ----------------------------------------------------------------------------------------------------------- debug
 
 // The functions hold no reference to the manager, which has the endpoint.
-Result<void> ManagerCore::AddPages() {
+Result<void> ManagerState::AddPages() {
   const Caches caches = caches_;
   // A kind that is read for the first time later does not make the process unready.
   const auto synced = [caches, before = MakeShared<Flag>()](const std::stop_token&) -> Result<void> {

@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// ControllerCore: one controller. Turns events of its watches into keys, and calls the reconcile function for them.
+// ControllerRunner: one controller. Turns events of its watches into keys, and calls the reconcile function for them.
 //
 //   AnyCache --events--> OnEvent() --> ReasonLog, WorkQueue --> ReconcileOne() --> the user's function
-#ifndef KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_CORE_H_
-#define KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_CORE_H_
+#ifndef KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_RUNNER_H_
+#define KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_RUNNER_H_
 
 #include <array>
 #include <atomic>
@@ -17,8 +17,8 @@
 
 #include "controller/manager/reasons.h"
 #include "core/memory/mutex.h"
+#include "kgen/controller/cached_client.h"
 #include "kgen/controller/caches.h"
-#include "kgen/controller/client.h"
 #include "kgen/controller/controller.h"
 #include "kgen/controller/event_recorder.h"
 #include "kgen/controller/metrics.h"
@@ -41,7 +41,7 @@ struct RequestState {
   RequestId id;
   Reasons reasons;
   int failures;
-  Client client;
+  CachedClient client;
   std::stop_token stop;
   TimePoint deadline;
   const EventRecorder& events;
@@ -61,14 +61,14 @@ struct ControllerMetrics {
 
 // Thread safety: all members from any thread.
 // Lifetime: shared by the manager, handles, and registrations while it runs.
-class ControllerCore final : public SharedObject {
+class ControllerRunner final : public SharedObject {
  public:
   // What a controller gets from its manager. With leader election, the client of a controller that needs the leader
   // writes only while this process leads.
   struct Environment {
     Shared<Executor> executor;
     Shared<Observer> observer;
-    Client client;
+    CachedClient client;
     EventRecorder events;
     ControllerMetrics metrics;
     Nanos sync_timeout{};
@@ -83,7 +83,7 @@ class ControllerCore final : public SharedObject {
   // The kind that a controller with these watches reconciles; null if it has none.
   static const KindInfo* KindOf(const std::vector<Watch>& watches) noexcept;
 
-  ControllerCore(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment);
+  ControllerRunner(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment);
 
   const std::string& name() const noexcept { return name_; }
   bool needs_leader() const noexcept { return environment_.settings.needs_leader; }
@@ -143,4 +143,4 @@ class ControllerCore final : public SharedObject {
 
 }  // namespace kgen::controller
 
-#endif  // KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_CORE_H_
+#endif  // KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_RUNNER_H_

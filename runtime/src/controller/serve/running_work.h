@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Activity: what is still going on, so that a shutdown can wait for its end.
-#ifndef KGEN_SRC_CONTROLLER_SERVE_ACTIVITY_H_
-#define KGEN_SRC_CONTROLLER_SERVE_ACTIVITY_H_
+// RunningWork: what is still going on, so that a shutdown can wait for its end.
+#ifndef KGEN_SRC_CONTROLLER_SERVE_RUNNING_WORK_H_
+#define KGEN_SRC_CONTROLLER_SERVE_RUNNING_WORK_H_
 
 #include <cstddef>
 #include <utility>
@@ -15,12 +15,12 @@
 namespace kgen::controller {
 
 // Thread safety: all members from any thread. Only AwaitNone() blocks.
-class Activity final : public SharedObject {
+class RunningWork final : public SharedObject {
  public:
   // One thing that is going on, until the token is destroyed.
   class Token {
    public:
-    explicit Token(Shared<Activity> of) : of_(std::move(of)) { of_->Enter(); }
+    explicit Token(Shared<RunningWork> of) : of_(std::move(of)) { of_->Enter(); }
     Token(Token&& other) noexcept = default;
     Token& operator=(Token&&) = delete;
     ~Token() {
@@ -28,7 +28,7 @@ class Activity final : public SharedObject {
     }
 
    private:
-    Shared<Activity> of_;
+    Shared<RunningWork> of_;
   };
 
   // Blocks until nothing is going on. One caller at a time. Errors: those of Waiter::Wait
@@ -61,4 +61,4 @@ class Activity final : public SharedObject {
 
 }  // namespace kgen::controller
 
-#endif  // KGEN_SRC_CONTROLLER_SERVE_ACTIVITY_H_
+#endif  // KGEN_SRC_CONTROLLER_SERVE_RUNNING_WORK_H_

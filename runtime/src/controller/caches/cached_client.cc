@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Client: its handles, and its reads. The writes are in client_writes.cc.
-#include "kgen/controller/client.h"
+// CachedClient: its handles, and its reads. The writes are in cached_client_writes.cc.
+#include "kgen/controller/cached_client.h"
 
 #include <utility>
 
@@ -105,14 +105,14 @@ Result<std::vector<AnyRef>> ListLive(const Connection& connection, const TypeTab
 
 }  // namespace
 
-Client::Client(Caches caches, std::string_view field_manager)
+CachedClient::CachedClient(Caches caches, std::string_view field_manager)
     : caches_(std::move(caches)),
       state_(MakeShared<controller::ClientState>(caches_.connection())),
       connection_(caches_.connection()),
       field_manager_(field_manager) {}
-Client::Client(const Client&) = default;
-Client::Client(Client&&) noexcept = default;
-Client& Client::operator=(Client other) noexcept {
+CachedClient::CachedClient(const CachedClient&) = default;
+CachedClient::CachedClient(CachedClient&&) noexcept = default;
+CachedClient& CachedClient::operator=(CachedClient other) noexcept {
   std::swap(caches_, other.caches_);
   std::swap(state_, other.state_);
   std::swap(connection_, other.connection_);
@@ -121,68 +121,68 @@ Client& Client::operator=(Client other) noexcept {
   std::swap(live_, other.live_);
   return *this;
 }
-Client::~Client() = default;
+CachedClient::~CachedClient() = default;
 
-Client Client::Live() const {
-  Client live(*this);
+CachedClient CachedClient::Live() const {
+  CachedClient live(*this);
   live.live_ = true;
   return live;
 }
-Client Client::With(std::stop_token stop) const {
-  Client with(*this);
+CachedClient CachedClient::With(std::stop_token stop) const {
+  CachedClient with(*this);
   with.connection_ = connection_.With(std::move(stop));
   return with;
 }
-Client Client::With(Shared<SendGuard> guard) const {
-  Client with(*this);
+CachedClient CachedClient::With(Shared<SendGuard> guard) const {
+  CachedClient with(*this);
   with.connection_ = connection_.With(std::move(guard));
   return with;
 }
-Client Client::WithFieldManager(std::string_view name) const {
-  Client with(*this);
+CachedClient CachedClient::WithFieldManager(std::string_view name) const {
+  CachedClient with(*this);
   with.field_manager_ = name;
   return with;
 }
-Client Client::With(Shared<controller::WriteLog> log) const {
-  Client with(*this);
+CachedClient CachedClient::With(Shared<controller::WriteLog> log) const {
+  CachedClient with(*this);
   with.log_ = std::move(log);
   return with;
 }
-RestMapper Client::mapper() const { return state_->mapper(); }
+RestMapper CachedClient::mapper() const { return state_->mapper(); }
 
-Result<AnyRef> Client::GetAny(const TypeTable& table, const KindInfo& kind, const ObjectKey& key) const {
+Result<AnyRef> CachedClient::GetAny(const TypeTable& table, const KindInfo& kind, const ObjectKey& key) const {
   if (live_) return GetLive(connection_, table, kind, key);
   const Result<controller::CacheCore*> cache = state_->Synced(caches_, table, kind, connection_.stop());
   if (!cache) return Fail(cache.error().With("get " + std::string(kind.resource) + " " + key.str()));
   return (*cache)->GetFresh(key, connection_.stop());
 }
 
-Result<std::vector<AnyRef>> Client::ListAny(const TypeTable& table, const KindInfo& kind,
-                                            const ListFilter& filter) const {
+Result<std::vector<AnyRef>> CachedClient::ListAny(const TypeTable& table, const KindInfo& kind,
+                                                  const ListFilter& filter) const {
   if (live_) return ListLive(connection_, table, kind, filter);
   const Result<controller::CacheCore*> cache = state_->Synced(caches_, table, kind, connection_.stop());
   if (!cache) return Fail(cache.error().With("list " + std::string(kind.resource)));
   return (*cache)->ListFresh(filter, connection_.stop());
 }
 
-Result<Ref<const Unstructured>> Client::Get(const GroupVersionKind& kind, const ObjectKey& key) const {
+Result<Ref<const Unstructured>> CachedClient::Get(const GroupVersionKind& kind, const ObjectKey& key) const {
   const Result<ResourceMapping> mapping = state_->mapper().ForKind(kind);
   if (!mapping) return Fail(mapping.error().With("get " + kind.str() + " " + key.str()));
   return TypedRef<Unstructured>(GetAny(Unstructured::kTable, client::KindOf(*mapping), key));
 }
 
-Result<std::vector<Ref<const Unstructured>>> Client::List(const GroupVersionKind& kind,
-                                                          const ListFilter& filter) const {
+Result<std::vector<Ref<const Unstructured>>> CachedClient::List(const GroupVersionKind& kind,
+                                                                const ListFilter& filter) const {
   const Result<ResourceMapping> mapping = state_->mapper().ForKind(kind);
   if (!mapping) return Fail(mapping.error().With("list " + kind.str()));
   return TypedList<Unstructured>(ListAny(Unstructured::kTable, client::KindOf(*mapping), filter));
 }
 
-Result<Ref<const PartialObjectMetadata>> Client::GetMetadata(const KindInfo& kind, const ObjectKey& key) const {
+Result<Ref<const PartialObjectMetadata>> CachedClient::GetMetadata(const KindInfo& kind, const ObjectKey& key) const {
   return TypedRef<PartialObjectMetadata>(GetAny(PartialObjectMetadata::kTable, kind, key));
 }
-Result<std::vector<Ref<const PartialObjectMetadata>>> Client::ListMetadata(const KindInfo& kind,
-                                                                           const ListFilter& filter) const {
+Result<std::vector<Ref<const PartialObjectMetadata>>> CachedClient::ListMetadata(const KindInfo& kind,
+                                                                                 const ListFilter& filter) const {
   return TypedList<PartialObjectMetadata>(ListAny(PartialObjectMetadata::kTable, kind, filter));
 }
 

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "controller/manager/controller_core.h"
+#include "controller/manager/controller_runner.h"
 
 #include <algorithm>
 #include <functional>
@@ -38,7 +38,7 @@ class CountedLimiter final : public RateLimiter {
   Metrics::Counter panics_;
 };
 
-WorkQueueOptions QueueOptions(const detail::ControllerSpec& spec, const ControllerCore::Environment& environment) {
+WorkQueueOptions QueueOptions(const detail::ControllerSpec& spec, const ControllerRunner::Environment& environment) {
   Shared<RateLimiter> limiter = environment.settings.rate_limiter;
   if (limiter) limiter = MakeShared<CountedLimiter>(std::move(limiter), environment.metrics.function_panics);
   return {.name = spec.name,
@@ -119,20 +119,23 @@ Result<ControllerMetrics> ControllerMetrics::Make(Metrics& metrics, const std::s
 }
 
 // One call of the function, with its stop token: requested with that of the controller, or at the deadline.
-class ControllerCore::Call {
+class ControllerRunner::Call {
  public:
-  Call(ControllerCore& core, const ObjectKey& key, const std::stop_token& stop)
-      : core_(core), key_(key), started_(core.environment_.executor->clock()->Now()), forward_(stop, Forward{source_}) {
+  Call(ControllerRunner& runner, const ObjectKey& key, const std::stop_token& stop)
+      : runner_(runner),
+        key_(key),
+        started_(runner.environment_.executor->clock()->Now()),
+        forward_(stop, Forward{source_}) {
     {
-      const MutexLock lock(core_.mutex_);
-      core_.calls_.push_back(this);
+      const MutexLock lock(runner_.mutex_);
+      runner_.calls_.push_back(this);
     }
-    const Nanos limit = core.environment_.settings.deadline;
+    const Nanos limit = runner.environment_.settings.deadline;
     if (limit <= Nanos::zero()) return;
-    const Shared<Executor>& executor = core.environment_.executor;
+    const Shared<Executor>& executor = runner.environment_.executor;
     deadline_ = Later(started_, limit);
     // The timer only posts, because callbacks of the token are code of the user.
-    timer_ = kgen::detail::PostAt(*executor, executor->MakeStrand("deadline of " + core_.name_), deadline_,
+    timer_ = kgen::detail::PostAt(*executor, executor->MakeStrand("deadline of " + runner_.name_), deadline_,
                                   TimerKind::kProgress, [source = source_] {
                                     source->expired.store(true);
                                     source->stop.request_stop();
@@ -140,8 +143,8 @@ class ControllerCore::Call {
   }
 
   ~Call() {
-    const MutexLock lock(core_.mutex_);
-    std::erase(core_.calls_, this);
+    const MutexLock lock(runner_.mutex_);
+    std::erase(runner_.calls_, this);
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -161,7 +164,7 @@ class ControllerCore::Call {
     Shared<Source> source;
     void operator()() const { source->stop.request_stop(); }
   };
-  ControllerCore& core_;
+  ControllerRunner& runner_;
   const ObjectKey& key_;
   const TimePoint started_;
   const Shared<Source> source_ = MakeShared<Source>();
@@ -170,14 +173,14 @@ class ControllerCore::Call {
   const std::stop_callback<Forward> forward_;
 };
 
-const KindInfo* ControllerCore::KindOf(const std::vector<Watch>& watches) noexcept {
+const KindInfo* ControllerRunner::KindOf(const std::vector<Watch>& watches) noexcept {
   for (const Watch& watch : watches) {
     if (watch.spec.role == detail::WatchSpec::Role::kFor) return &watch.cache.kind();
   }
   return nullptr;
 }
 
-ControllerCore::ControllerCore(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment)
+ControllerRunner::ControllerRunner(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment)
     : name_(spec.name),
       reconcile_(std::move(spec.reconcile)),
       passes_(std::move(spec.passes)),
@@ -198,14 +201,14 @@ void RequestState::Log(std::string_view message, bool warning) const {
 
 // -------------------------------------------------------------------------------------------------- events to keys
 
-void ControllerCore::Enqueue(const ObjectKey& key, const RequestOptions& options) {
+void ControllerRunner::Enqueue(const ObjectKey& key, const RequestOptions& options) {
   if (queue_.ShuttingDown()) return;
   reasons_.Add(key, Cause::kRequested, reconciled_ != nullptr ? reconciled_->kind : std::string_view(), key);
   queue_.Add(key, {.after = options.after, .priority = options.priority.value_or(kNormalPriority)});
 }
 
-void ControllerCore::Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event,
-                         const RequestOptions& asked) {
+void ControllerRunner::Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event,
+                           const RequestOptions& asked) {
   const meta::v1::ObjectMeta* const now = event.now.metadata();
   const bool state = environment_.settings.skip_own_writes && watch.spec.role != detail::WatchSpec::Role::kWatches &&
                      event.type != AnyEvent::Type::kDeleted && event.reason == Reason::kWatch && now != nullptr;
@@ -223,7 +226,7 @@ void ControllerCore::Add(const ObjectKey& key, Cause cause, const Watch& watch, 
 }
 
 // Runs in the handler of one informer; those of several may run at once.
-void ControllerCore::OnEvent(const Watch& watch, const AnyEvent& event) {
+void ControllerRunner::OnEvent(const Watch& watch, const AnyEvent& event) {
   if (passes_ && !Passes(*passes_, watch, event)) return;
   if (watch.spec.passes && !Passes(watch.spec.passes, watch, event)) return;
   AddKeys(watch, event);
@@ -231,7 +234,7 @@ void ControllerCore::OnEvent(const Watch& watch, const AnyEvent& event) {
 
 // An exception counts as a pass: an event must not be lost to a fault of its predicate.
 template <typename F>
-bool ControllerCore::Passes(const F& predicate, const Watch& watch, const AnyEvent& event) {
+bool ControllerRunner::Passes(const F& predicate, const Watch& watch, const AnyEvent& event) {
   try {
     return predicate(event);
   } catch (...) {
@@ -241,7 +244,7 @@ bool ControllerCore::Passes(const F& predicate, const Watch& watch, const AnyEve
 }
 
 // Call it in a catch block.
-void ControllerCore::ReportThrown(std::string_view who, const Watch& watch, const AnyEvent& event) noexcept {
+void ControllerRunner::ReportThrown(std::string_view who, const Watch& watch, const AnyEvent& event) noexcept {
   metrics_.function_panics.Add();
   NotifyObserver(environment_.observer, [&](Observer& o) {
     const Error error = detail::ErrorOfThrown(who);
@@ -251,7 +254,7 @@ void ControllerCore::ReportThrown(std::string_view who, const Watch& watch, cons
   });
 }
 
-void ControllerCore::AddKeys(const Watch& watch, const AnyEvent& event) {
+void ControllerRunner::AddKeys(const Watch& watch, const AnyEvent& event) {
   switch (watch.spec.role) {
     case detail::WatchSpec::Role::kFor:
       return Add(event.key, CauseOf(event), watch, event);
@@ -262,7 +265,7 @@ void ControllerCore::AddKeys(const Watch& watch, const AnyEvent& event) {
   }
 }
 
-void ControllerCore::AddOwners(const Watch& watch, const AnyEvent& event, Cause cause) {
+void ControllerRunner::AddOwners(const Watch& watch, const AnyEvent& event, Cause cause) {
   std::vector<ObjectKey> added;
   for (const AnyRef* object : {&event.before, &event.now}) {
     const meta::v1::ObjectMeta* metadata = object->metadata();
@@ -275,7 +278,7 @@ void ControllerCore::AddOwners(const Watch& watch, const AnyEvent& event, Cause 
   }
 }
 
-void ControllerCore::AddMapped(const Watch& watch, const AnyEvent& event, Cause cause) {
+void ControllerRunner::AddMapped(const Watch& watch, const AnyEvent& event, Cause cause) {
   Requests requests;
   const auto call = [&](const auto& function, const auto& argument) {
     try {
@@ -302,8 +305,8 @@ void ControllerCore::AddMapped(const Watch& watch, const AnyEvent& event, Cause 
 // ----------------------------------------------------------------------------------------------------- running
 
 // The queue destroys the function, which may refer to the caller, before this returns or after the last call.
-Result<void> ControllerCore::Run(const std::stop_token& stop) {
-  const Shared<ControllerCore> self(this);
+Result<void> ControllerRunner::Run(const std::stop_token& stop) {
+  const Shared<ControllerRunner> self(this);
   auto reconcile = [self, stop, function = std::exchange(reconcile_, {})](const ObjectKey& key) {
     return self->ReconcileOne(key, stop, function);
   };
@@ -323,8 +326,8 @@ Result<void> ControllerCore::Run(const std::stop_token& stop) {
 
 // Only then does the queue hold every object of the first lists, so that priorities mean something and the first call
 // sees full caches.
-Result<void> ControllerCore::WaitForInitialEvents(const std::vector<CacheRegistration>& registrations,
-                                                  const std::stop_token& stop) {
+Result<void> ControllerRunner::WaitForInitialEvents(const std::vector<CacheRegistration>& registrations,
+                                                    const std::stop_token& stop) {
   SyncOptions options{.give_up_after = environment_.sync_timeout};
   for (const CacheRegistration& each : registrations) {
     for (const Registration& part : each.parts()) options.handlers.push_back(&part);
@@ -332,8 +335,8 @@ Result<void> ControllerCore::WaitForInitialEvents(const std::vector<CacheRegistr
   return detail::WaitForSync(*environment_.executor, stop, {}, options);
 }
 
-Result<Requeue> ControllerCore::ReconcileOne(const ObjectKey& key, const std::stop_token& stop,
-                                             const Function& function) {
+Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::stop_token& stop,
+                                               const Function& function) {
   Reasons reasons = reasons_.Take(key);
   const bool skips = environment_.settings.skip_own_writes;
   if (skips) {
@@ -364,7 +367,7 @@ Result<Requeue> ControllerCore::ReconcileOne(const ObjectKey& key, const std::st
 
 // Whether this call would only be made for what the last one has written. Everything that is not known to be that leads
 // to a call.
-std::optional<Requeue> ControllerCore::SkipOwnWrites(const ObjectKey& key, const Reasons& reasons) {
+std::optional<Requeue> ControllerRunner::SkipOwnWrites(const ObjectKey& key, const Reasons& reasons) {
   const bool retried = reasons.fallback && reasons.fallback->cause != Cause::kRequeued;
   if (reasons.other || reasons.states.empty() || retried) return std::nullopt;
   Requeue result = Requeue::Done();
@@ -390,8 +393,8 @@ std::optional<Requeue> ControllerCore::SkipOwnWrites(const ObjectKey& key, const
   return result;
 }
 
-void ControllerCore::NoteOwnWrites(const ObjectKey& key, std::vector<WriteLog::Entry> writes,
-                                   const Result<Requeue>& result) {
+void ControllerRunner::NoteOwnWrites(const ObjectKey& key, std::vector<WriteLog::Entry> writes,
+                                     const Result<Requeue>& result) {
   const MutexLock lock(mutex_);
   if (!result || result->back_off || writes.empty()) {
     last_calls_.erase(key);
@@ -402,7 +405,7 @@ void ControllerCore::NoteOwnWrites(const ObjectKey& key, std::vector<WriteLog::E
   if (result->after > Nanos::zero()) last.due = Later(environment_.executor->clock()->Now(), result->after);
 }
 
-std::string ControllerCore::Doing() const {
+std::string ControllerRunner::Doing() const {
   constexpr std::size_t kMost = 5;
   const TimePoint now = environment_.executor->clock()->Now();
   const MutexLock lock(mutex_);
@@ -416,7 +419,7 @@ std::string ControllerCore::Doing() const {
 }
 
 // Different numbers give different ids.
-RequestId ControllerCore::NextId() noexcept {
+RequestId ControllerRunner::NextId() noexcept {
   std::uint64_t rest = Jitter(ids_.fetch_add(1)).Next();
   RequestId id;
   for (char& digit : id) {
@@ -448,7 +451,7 @@ namespace {
 }  // namespace
 
 // An exception becomes the error of this call.
-Result<Requeue> ControllerCore::CallFunction(const Function& function, RequestState& state) {
+Result<Requeue> ControllerRunner::CallFunction(const Function& function, RequestState& state) {
   Request request(state);
   if (!environment_.settings.catch_exceptions) return CallOrTerminate(function, request);
   try {
@@ -462,8 +465,8 @@ Result<Requeue> ControllerCore::CallFunction(const Function& function, RequestSt
 }
 
 // Counts the result, and says what the queue does with the key. The queue reports the errors that it gets.
-Result<Requeue> ControllerCore::Conclude(const RequestState& state, Result<Requeue> result, bool timed_out,
-                                         bool stopping) {
+Result<Requeue> ControllerRunner::Conclude(const RequestState& state, Result<Requeue> result, bool timed_out,
+                                           bool stopping) {
   const ObjectKey& key = state.key;
   const std::string_view kind = reconciled_ != nullptr ? reconciled_->kind : std::string_view();
   if (timed_out) metrics_.timeouts.Add();
@@ -507,7 +510,7 @@ std::string_view Request::id() const noexcept { return state_->id_text(); }
 std::span<const RequestReason> Request::reasons() const noexcept { return state_->reasons.first; }
 std::size_t Request::merged() const noexcept { return state_->reasons.count; }
 int Request::failures() const noexcept { return state_->failures; }
-const Client& Request::client() const noexcept { return state_->client; }
+const CachedClient& Request::client() const noexcept { return state_->client; }
 const std::stop_token& Request::stop() const noexcept { return state_->stop; }
 TimePoint Request::deadline() const noexcept { return state_->deadline; }
 const EventRecorder& Request::events() const noexcept { return state_->events; }
@@ -515,11 +518,11 @@ const EventRecorder& Request::events() const noexcept { return state_->events; }
 void Request::log(std::string_view message) const { state_->Log(message, false); }
 void Request::warn(std::string_view message) const { state_->Log(message, true); }
 
-Controller::Controller(Shared<controller::ControllerCore> core) noexcept : core_(std::move(core)) {}
+Controller::Controller(Shared<controller::ControllerRunner> runner) noexcept : runner_(std::move(runner)) {}
 Controller::Controller(const Controller&) noexcept = default;
 Controller& Controller::operator=(const Controller&) noexcept = default;
 Controller::~Controller() = default;
-const std::string& Controller::name() const noexcept { return core_->name(); }
-void Controller::Enqueue(const ObjectKey& key, const RequestOptions& options) const { core_->Enqueue(key, options); }
+const std::string& Controller::name() const noexcept { return runner_->name(); }
+void Controller::Enqueue(const ObjectKey& key, const RequestOptions& options) const { runner_->Enqueue(key, options); }
 
 }  // namespace kgen

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Client: reads from the caches that are never older than its own writes, and writes to the server.
-#include "kgen/controller/client.h"
+#include "kgen/controller/cached_client.h"
 
 #include <k8s/policy/v1/types.h>
 
@@ -21,13 +21,13 @@ using ::testing::IsEmpty;
 
 const ObjectKey kA{"default", "a"};
 
-class ClientTest : public CachesFixture {
+class CachedClientTest : public CachesFixture {
  protected:
   using CachesFixture::CachesFixture;
 
   // The client, which has cached config maps.
-  Client& Ready(CachesOptions options = {}) {
-    Client& client = MakeClient(std::move(options));
+  CachedClient& Ready(CachesOptions options = {}) {
+    CachedClient& client = MakeClient(std::move(options));
     Must(client.List<ConfigMap>());
     return client;
   }
@@ -43,13 +43,13 @@ class ClientTest : public CachesFixture {
 };
 
 // Contract: controller 118, 120.
-TEST_P(ClientTest, TheFirstReadOfAKindMakesItsCacheAndWaitsForIt) {
+TEST_P(CachedClientTest, TheFirstReadOfAKindMakesItsCacheAndWaitsForIt) {
   Must(cluster_.Add(Map("a", "1")));
-  Client& client = MakeClient();
+  CachedClient& client = MakeClient();
   EXPECT_EQ(cluster_.census().watches, 0u);
   EXPECT_EQ(Value(client.Get<ConfigMap>(kA)).data["value"], "1");
   EXPECT_FALSE(Must(client.Get<ConfigMap>({"default", "b"})));
-  EXPECT_THAT(Names(Client(client).List<ConfigMap>()), ElementsAre("a"));
+  EXPECT_THAT(Names(CachedClient(client).List<ConfigMap>()), ElementsAre("a"));
   EXPECT_EQ(cluster_.census().watches, 1u);
   cluster_.RunUntilIdle();
   EXPECT_EQ(cluster_.census().watches, 1u);  // the client is a user of it
@@ -57,8 +57,8 @@ TEST_P(ClientTest, TheFirstReadOfAKindMakesItsCacheAndWaitsForIt) {
 }
 
 // Contract: controller 119.
-TEST_P(ClientTest, RefusesReadsBeforeTheStart) {
-  Client& client = MakeClient({}, /*start=*/false);
+TEST_P(CachedClientTest, RefusesReadsBeforeTheStart) {
+  CachedClient& client = MakeClient({}, /*start=*/false);
   const auto got = client.Get<ConfigMap>(kA);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code(), Code::kInvalidArgument);
@@ -68,10 +68,10 @@ TEST_P(ClientTest, RefusesReadsBeforeTheStart) {
   EXPECT_EQ(Value(client.Live().Get<ConfigMap>(kA)).data["value"], "1");
 }
 
-TEST_P(ClientTest, AFirstReadThatFailsLeavesNoCacheBehind) {
+TEST_P(CachedClientTest, AFirstReadThatFailsLeavesNoCacheBehind) {
   cluster_.Inject({.verb = "list", .times = 0, .status = 403, .reason = "Forbidden"});
   cluster_.Inject({.verb = "watch", .times = 0, .status = 403, .reason = "Forbidden"});
-  Client& client = MakeClient();
+  CachedClient& client = MakeClient();
   const auto got = client.Get<ConfigMap>(kA);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code(), Code::kForbidden);
@@ -82,8 +82,8 @@ TEST_P(ClientTest, AFirstReadThatFailsLeavesNoCacheBehind) {
 }
 
 // Contract: controller 143, 144, 149.
-TEST_P(ClientTest, ReadsWhatItHasWritten) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, ReadsWhatItHasWritten) {
+  CachedClient& client = Ready();
   for (int i = 0; i < 20; ++i) {
     const ConfigMap made = Must(client.Create(Map("a", std::to_string(i))));
     ASSERT_TRUE(Must(client.Get<ConfigMap>(kA)));
@@ -106,8 +106,8 @@ TEST_P(ClientTest, ReadsWhatItHasWritten) {
 }
 
 // Contract: controller 146.
-TEST_P(ClientTest, FailsAfterFiveSecondsInsteadOfReturningAnOlderState) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, FailsAfterFiveSecondsInsteadOfReturningAnOlderState) {
+  CachedClient& client = Ready();
   FreezeWatches();
   const ConfigMap made = Must(client.Create(Map("a", "1")));
   const TimePoint start = Now();
@@ -128,8 +128,8 @@ TEST_P(ClientTest, FailsAfterFiveSecondsInsteadOfReturningAnOlderState) {
   EXPECT_EQ(Remembered(), 0u);
 }
 
-TEST_P(ClientTest, WaitsUntilAnObjectThatItHasDeletedIsGone) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, WaitsUntilAnObjectThatItHasDeletedIsGone) {
+  CachedClient& client = Ready();
   const ConfigMap made = Must(client.Create(Map("a", "1")));
   Must(client.Get<ConfigMap>(kA));
   FreezeWatches();
@@ -144,8 +144,8 @@ TEST_P(ClientTest, WaitsUntilAnObjectThatItHasDeletedIsGone) {
 }
 
 // Contract: controller 145.
-TEST_P(ClientTest, FollowsADeletionThroughItsFinalizers) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, FollowsADeletionThroughItsFinalizers) {
+  CachedClient& client = Ready();
   ConfigMap map = Map("a", "1");
   map.metadata.finalizers = {"test/hold"};
   Must(client.Create(map));
@@ -162,8 +162,8 @@ TEST_P(ClientTest, FollowsADeletionThroughItsFinalizers) {
 }
 
 // Contract: controller 147.
-TEST_P(ClientTest, DoesNotWaitForWhatTheCacheDoesNotSelect) {
-  Client& client =
+TEST_P(CachedClientTest, DoesNotWaitForWhatTheCacheDoesNotSelect) {
+  CachedClient& client =
       MakeClient({.of = {{&Pod::kTable, {.label_selector = "app=web", .field_selector = "spec.nodeName!=n1"}}}});
   Must(client.List<Pod>());
   const TimePoint start = Now();
@@ -185,8 +185,8 @@ TEST_P(ClientTest, DoesNotWaitForWhatTheCacheDoesNotSelect) {
   EXPECT_LT(Now() - start, 10s);
 }
 
-TEST_P(ClientTest, DoesNotWaitForTheDeletionOfWhatTheCacheDoesNotSelect) {
-  Client& client = MakeClient({.defaults = {.label_selector = "app=web"}});
+TEST_P(CachedClientTest, DoesNotWaitForTheDeletionOfWhatTheCacheDoesNotSelect) {
+  CachedClient& client = MakeClient({.defaults = {.label_selector = "app=web"}});
   Must(client.List<ConfigMap>());
   const TimePoint start = Now();
   const ConfigMap made = Must(client.Create(Map("a")));
@@ -197,8 +197,8 @@ TEST_P(ClientTest, DoesNotWaitForTheDeletionOfWhatTheCacheDoesNotSelect) {
 }
 
 // Contract: controller 147.
-TEST_P(ClientTest, WaitsInEachNamespaceForItsOwnWrites) {
-  Client& client = Ready({.of = {{&ConfigMap::kTable, {.namespaces = {"shop", "default"}}}}});
+TEST_P(CachedClientTest, WaitsInEachNamespaceForItsOwnWrites) {
+  CachedClient& client = Ready({.of = {{&ConfigMap::kTable, {.namespaces = {"shop", "default"}}}}});
   Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", "shop")));
   Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", "other")));
   Must(client.Create(Map("a", "", "other")));  // not cached
@@ -214,8 +214,8 @@ TEST_P(ClientTest, WaitsInEachNamespaceForItsOwnWrites) {
 }
 
 // Contract: controller 150.
-TEST_P(ClientTest, EveryFormOfAKindShowsTheWrite) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, EveryFormOfAKindShowsTheWrite) {
+  CachedClient& client = Ready();
   const GroupVersionKind kind{"", "v1", "ConfigMap"};
   Must(client.List(kind));
   Must(client.ListMetadata<ConfigMap>());
@@ -231,8 +231,8 @@ TEST_P(ClientTest, EveryFormOfAKindShowsTheWrite) {
 }
 
 // Contract: controller 152, 155.
-TEST_P(ClientTest, WritesUnstructuredObjectsAndMetadataAlone) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, WritesUnstructuredObjectsAndMetadataAlone) {
+  CachedClient& client = Ready();
   const Unstructured made = Must(client.Create(Dynamic("a", "1")));
   EXPECT_FALSE(made.metadata.uid.empty());
   const Ref<const PartialObjectMetadata> metadata = Must(client.GetMetadata<ConfigMap>(kA));
@@ -258,8 +258,8 @@ TEST_P(ClientTest, WritesUnstructuredObjectsAndMetadataAlone) {
 }
 
 // Contract: controller 149, 153.
-TEST_P(ClientTest, WritesTheStatusAlone) {
-  Client& client = MakeClient();
+TEST_P(CachedClientTest, WritesTheStatusAlone) {
+  CachedClient& client = MakeClient();
   Deployment deployment;
   deployment.metadata.namespace_ = "default";
   deployment.metadata.name = "web";
@@ -285,9 +285,9 @@ TEST_P(ClientTest, WritesTheStatusAlone) {
 }
 
 // Contract: controller 156, 160.
-TEST_P(ClientTest, ReadsAndWritesAnySubresource) {
+TEST_P(CachedClientTest, ReadsAndWritesAnySubresource) {
   using autoscaling::v1::Scale;
-  Client& client = MakeClient();
+  CachedClient& client = MakeClient();
   Deployment deployment{.metadata = {.name = "web", .namespace_ = "default"}};
   deployment.spec->replicas = 2;
   Must(client.Create(deployment));
@@ -306,24 +306,24 @@ TEST_P(ClientTest, ReadsAndWritesAnySubresource) {
   EXPECT_EQ(client.GetSubresource<Scale>(MakePod("b"), "scale").error().code(), Code::kNotFound);
 }
 
-TEST_P(ClientTest, NamesItsFieldManagerUnlessTheCallDoes) {
-  Client& client = MakeClient();
+TEST_P(CachedClientTest, NamesItsFieldManagerUnlessTheCallDoes) {
+  CachedClient& client = MakeClient();
   const auto manager = [](const ConfigMap& map) { return map.metadata.managedFields.at(0).manager; };
   EXPECT_EQ(manager(Must(client.Apply(Map("a")))), "test");
   EXPECT_EQ(manager(Must(client.WithFieldManager("other").Apply(Map("b")))), "other");
   EXPECT_EQ(manager(Must(client.Apply(Map("c"), {.field_manager = "call", .force = true}))), "call");
 }
 
-TEST_P(ClientTest, DoesNotWaitForADryRun) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, DoesNotWaitForADryRun) {
+  CachedClient& client = Ready();
   FreezeWatches();
   Must(client.Create(Map("a"), {.dry_run = true}));
   EXPECT_FALSE(Must(client.Get<ConfigMap>(kA)));
 }
 
 // Contract: controller 157.
-TEST_P(ClientTest, AMergePatchFailsForAnOldObjectIfItHasTheResourceVersion) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, AMergePatchFailsForAnOldObjectIfItHasTheResourceVersion) {
+  CachedClient& client = Ready();
   const ConfigMap made = Must(client.Create(Map("a", "1")));
   ConfigMap unlocked = made;
   unlocked.metadata.resourceVersion = {};
@@ -340,14 +340,14 @@ TEST_P(ClientTest, AMergePatchFailsForAnOldObjectIfItHasTheResourceVersion) {
 }
 
 // Contract: controller 266.
-TEST_P(ClientTest, APatchOfATransformedObjectKeepsWhatTheTransformDropped) {
+TEST_P(CachedClientTest, APatchOfATransformedObjectKeepsWhatTheTransformDropped) {
   Must(cluster_.Add(Map("a", "large")));
   const auto drop_data = [](AnyRef object) -> Result<AnyRef> {
     ConfigMap changed = *object.As<ConfigMap>();
     changed.data = {};
     return AnyRef(MakeRef(std::move(changed)));
   };
-  Client& client = Ready({.of = {{&ConfigMap::kTable, {.transform = drop_data}}}});
+  CachedClient& client = Ready({.of = {{&ConfigMap::kTable, {.transform = drop_data}}}});
   const ConfigMap cached = Value(client.Get<ConfigMap>(kA));
   EXPECT_TRUE(cached.data.empty());
   ConfigMap changed = cached;
@@ -358,12 +358,12 @@ TEST_P(ClientTest, APatchOfATransformedObjectKeepsWhatTheTransformDropped) {
 }
 
 // Contract: controller 150, 151.
-TEST_P(ClientTest, ReadsTheServerLive) {
+TEST_P(CachedClientTest, ReadsTheServerLive) {
   Must(cluster_.Add(Map("a", "1")));
   ConfigMap labelled = Map("b", "2");
   labelled.metadata.labels["x"] = "y";
   Must(cluster_.Add(labelled));
-  const Client live = MakeClient({}, /*start=*/false).Live();
+  const CachedClient live = MakeClient({}, /*start=*/false).Live();
   EXPECT_EQ(Value(live.Get<ConfigMap>(kA)).data["value"], "1");
   EXPECT_FALSE(Must(live.Get<ConfigMap>({"default", "missing"})));
   EXPECT_THAT(Names(live.List<ConfigMap>({.namespace_ = "default"})), ElementsAre("a", "b"));
@@ -381,8 +381,8 @@ TEST_P(ClientTest, ReadsTheServerLive) {
   EXPECT_EQ(cluster_.census().watches, 0u);
 }
 
-TEST_P(ClientTest, EndsWithTheStopOfItsCopy) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, EndsWithTheStopOfItsCopy) {
+  CachedClient& client = Ready();
   FreezeWatches();
   Must(client.Create(Map("a", "1")));
   std::stop_source stop;
@@ -403,9 +403,9 @@ class Closed final : public SendGuard {
   const Error error_{Code::kForbidden, "no longer the leader"};
 };
 
-TEST_P(ClientTest, AsksAGuardBeforeWritesAndNotBeforeReads) {
+TEST_P(CachedClientTest, AsksAGuardBeforeWritesAndNotBeforeReads) {
   Must(cluster_.Add(Map("a", "1")));
-  const Client guarded = MakeClient().With(Shared<SendGuard>(MakeShared<Closed>()));
+  const CachedClient guarded = MakeClient().With(Shared<SendGuard>(MakeShared<Closed>()));
   EXPECT_THAT(guarded.Create(Map("b")).error().ToString(), HasSubstr("no longer the leader"));
   EXPECT_FALSE(guarded.Delete<ConfigMap>(kA));
   EXPECT_TRUE(Must(guarded.Get<ConfigMap>(kA)));
@@ -414,11 +414,11 @@ TEST_P(ClientTest, AsksAGuardBeforeWritesAndNotBeforeReads) {
 }
 
 // A list that the server answers from its cache may be older than a write from before the cache was made.
-TEST_P(ClientTest, ACacheThatIsMadeAfterAWriteIsNotOlderThanIt) {
+TEST_P(CachedClientTest, ACacheThatIsMadeAfterAWriteIsNotOlderThanIt) {
   cluster_.Inject({.verb = "list", .times = 0, .behind = 1000});
   cluster_.Inject({.verb = "watch", .times = 0, .behind = 1000});
   for (const bool streaming : {false, true}) {
-    Client& client = MakeClient({.defaults = {.streaming_list = streaming}});
+    CachedClient& client = MakeClient({.defaults = {.streaming_list = streaming}});
     Must(client.Apply(Map("a", "1")));
     Must(client.Apply(Map("b", "1")));
     Must(client.Delete<ConfigMap>({"default", "b"}));
@@ -429,10 +429,10 @@ TEST_P(ClientTest, ACacheThatIsMadeAfterAWriteIsNotOlderThanIt) {
 }
 
 // The cache was made, and the server answers its list from an older state than a write that came afterwards.
-TEST_P(ClientTest, WaitsForTheWatchAfterAListThatIsOlderThanTheWrite) {
+TEST_P(CachedClientTest, WaitsForTheWatchAfterAListThatIsOlderThanTheWrite) {
   Must(cluster_.Add(Map("old")));
   cluster_.Inject({.verb = "list", .times = 0, .behind = 1000});
-  Client& client = MakeClient({.defaults = {.streaming_list = false}}, /*start=*/false);
+  CachedClient& client = MakeClient({.defaults = {.streaming_list = false}}, /*start=*/false);
   const auto cache = Must(caches_->Of<ConfigMap>());
   Must(client.Create(Map("a", "1")));
   caches_->Start(stop_.get_token());
@@ -440,8 +440,8 @@ TEST_P(ClientTest, WaitsForTheWatchAfterAListThatIsOlderThanTheWrite) {
 }
 
 // As when etcd is restored from a backup: versions are used again, and what was written after the backup is lost.
-TEST_P(ClientTest, GivesUpWritesThatTheServerHasLost) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, GivesUpWritesThatTheServerHasLost) {
+  CachedClient& client = Ready();
   cluster_.SaveCopy();
   for (int i = 0; i < 10; ++i) Must(client.Apply(Map("a", std::to_string(i))));
   ASSERT_TRUE(Must(client.Get<ConfigMap>(kA)));
@@ -454,8 +454,8 @@ TEST_P(ClientTest, GivesUpWritesThatTheServerHasLost) {
   EXPECT_EQ(Remembered(), 0u);
 }
 
-TEST_P(ClientTest, ForgetsWhatTheCacheHasSeen) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, ForgetsWhatTheCacheHasSeen) {
+  CachedClient& client = Ready();
   for (int i = 0; i < 300; ++i) {
     Must(client.Create(Map("m" + std::to_string(i))));
     if (i % 10 == 0) cluster_.RunUntilIdle();
@@ -467,8 +467,8 @@ TEST_P(ClientTest, ForgetsWhatTheCacheHasSeen) {
   EXPECT_EQ(Remembered(), 0u);
 }
 
-TEST_P(ClientTest, WaitForBeginsWithAStateThatIsNotOlderThanTheWrite) {
-  Client& client = Ready();
+TEST_P(CachedClientTest, WaitForBeginsWithAStateThatIsNotOlderThanTheWrite) {
+  CachedClient& client = Ready();
   std::vector<std::string> seen;
   const auto has = [&](std::string_view value) {
     return [&, value](const Ref<const ConfigMap>& map) {
@@ -487,7 +487,7 @@ TEST_P(ClientTest, WaitForBeginsWithAStateThatIsNotOlderThanTheWrite) {
   EXPECT_EQ((*wait.result())->data["value"], "2");
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, ClientTest, ::testing::Range<std::uint64_t>(0, 20));
+INSTANTIATE_TEST_SUITE_P(Seeds, CachedClientTest, ::testing::Range<std::uint64_t>(0, 20));
 
 }  // namespace
 }  // namespace kgen::controller

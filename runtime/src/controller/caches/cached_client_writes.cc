@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The writes of Client: what they send, and what is remembered of the answers.
+// The writes of CachedClient: what they send, and what is remembered of the answers.
 #include <utility>
 
 #include "cache/store/version_number.h"
@@ -11,7 +11,7 @@
 #include "kgen/client/resource_client.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
-#include "kgen/controller/client.h"
+#include "kgen/controller/cached_client.h"
 #include "kgen/core/unstructured.h"
 
 namespace kgen {
@@ -141,8 +141,8 @@ Result<void> SendDelete(const Caches& caches, const Connection& connection, cons
 
 }  // namespace
 
-Result<void> Client::CreateAny(const void* object, const TypeTable& table, const CreateOptions& options,
-                               void* answer) const {
+Result<void> CachedClient::CreateAny(const void* object, const TypeTable& table, const CreateOptions& options,
+                                     void* answer) const {
   const Result<Target> target = TargetOf(state_->mapper(), "create", object, table);
   if (!target) return Fail(target.error());
   Result<ApiRequest> request =
@@ -151,8 +151,8 @@ Result<void> Client::CreateAny(const void* object, const TypeTable& table, const
   return Write(caches_, connection_, *target->kind, std::move(request), options.dry_run, table, answer, log_.get());
 }
 
-Result<void> Client::UpdateAny(const void* object, const TypeTable& table, std::string_view subresource,
-                               const UpdateOptions& options, void* answer) const {
+Result<void> CachedClient::UpdateAny(const void* object, const TypeTable& table, std::string_view subresource,
+                                     const UpdateOptions& options, void* answer) const {
   const Result<Target> target = TargetOf(state_->mapper(), "update", object, table);
   if (!target) return Fail(target.error());
   const ObjectKey key = target->key();
@@ -163,8 +163,8 @@ Result<void> Client::UpdateAny(const void* object, const TypeTable& table, std::
                target->metadata->resourceVersion.empty() ? nullptr : log_.get());
 }
 
-Result<void> Client::PatchAny(const void* object, const TypeTable& table, std::string_view subresource,
-                              const kgen::Patch* patch, const PatchOptions& options, void* answer) const {
+Result<void> CachedClient::PatchAny(const void* object, const TypeTable& table, std::string_view subresource,
+                                    const kgen::Patch* patch, const PatchOptions& options, void* answer) const {
   const Result<Target> target = TargetOf(state_->mapper(), "patch", object, table);
   if (!target) return Fail(target.error());
   const ObjectKey key = target->key();
@@ -176,8 +176,9 @@ Result<void> Client::PatchAny(const void* object, const TypeTable& table, std::s
                patch != nullptr || target->metadata->resourceVersion.empty() ? nullptr : log_.get());
 }
 
-Result<void> Client::GetSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
-                                       const GetOptions& options, void* answer, const TypeTable& answer_table) const {
+Result<void> CachedClient::GetSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
+                                             const GetOptions& options, void* answer,
+                                             const TypeTable& answer_table) const {
   const Result<Target> target = TargetOf(state_->mapper(), "get", object, table);
   if (!target) return Fail(target.error());
   const ObjectKey key = target->key();
@@ -185,9 +186,9 @@ Result<void> Client::GetSubresourceAny(const void* object, const TypeTable& tabl
                  answer, answer_table);
 }
 
-Result<void> Client::CreateSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
-                                          AnyStruct body, const CreateOptions& options, void* answer,
-                                          const TypeTable& answer_table) const {
+Result<void> CachedClient::CreateSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
+                                                AnyStruct body, const CreateOptions& options, void* answer,
+                                                const TypeTable& answer_table) const {
   const Result<Target> target = TargetOf(state_->mapper(), "create", object, table);
   if (!target) return Fail(target.error());
   const ObjectKey key = target->key();
@@ -198,9 +199,9 @@ Result<void> Client::CreateSubresourceAny(const void* object, const TypeTable& t
                  answer, answer_table);
 }
 
-Result<void> Client::UpdateSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
-                                          AnyStruct body, const UpdateOptions& options, void* answer,
-                                          const TypeTable& answer_table) const {
+Result<void> CachedClient::UpdateSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
+                                                AnyStruct body, const UpdateOptions& options, void* answer,
+                                                const TypeTable& answer_table) const {
   const Result<Target> target = TargetOf(state_->mapper(), "update", object, table);
   if (!target) return Fail(target.error());
   const ObjectKey key = target->key();
@@ -211,9 +212,9 @@ Result<void> Client::UpdateSubresourceAny(const void* object, const TypeTable& t
       answer, answer_table);
 }
 
-Result<void> Client::PatchSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
-                                         const kgen::Patch& patch, const PatchOptions& options, void* answer,
-                                         const TypeTable& answer_table) const {
+Result<void> CachedClient::PatchSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
+                                               const kgen::Patch& patch, const PatchOptions& options, void* answer,
+                                               const TypeTable& answer_table) const {
   const Result<Target> target = TargetOf(state_->mapper(), "patch", object, table);
   if (!target) return Fail(target.error());
   const ObjectKey key = target->key();
@@ -223,13 +224,13 @@ Result<void> Client::PatchSubresourceAny(const void* object, const TypeTable& ta
                  answer, answer_table);
 }
 
-Result<void> Client::DeleteAny(const void* object, const TypeTable& table, const DeleteOptions& options) const {
+Result<void> CachedClient::DeleteAny(const void* object, const TypeTable& table, const DeleteOptions& options) const {
   const Result<Target> target = TargetOf(state_->mapper(), "delete", object, table);
   if (!target) return Fail(target.error());
   return SendDelete(caches_, connection_, *target->kind, target->key(), target->metadata, options);
 }
 
-Result<void> Client::DeleteKey(const KindInfo& kind, const ObjectKey& key, const DeleteOptions& options) const {
+Result<void> CachedClient::DeleteKey(const KindInfo& kind, const ObjectKey& key, const DeleteOptions& options) const {
   const AnyRef cached = caches_.state()->Look(kind, key);
   return SendDelete(caches_, connection_, kind, key, cached.metadata(), options);
 }

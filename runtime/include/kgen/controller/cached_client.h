@@ -13,14 +13,14 @@
 // A Get() waits until the cache contains the last write of its key, a List() until it contains the writes of its kind
 // (and namespace) from before its call; later writes do not extend a wait. After 5 seconds a read fails with kTimeout
 // instead of returning an older state. Writes never wait. What a cache does not select (by namespace, labels or fields)
-// is not waited for. What is not remembered: writes that do not go through such a Client, those of subresources other
-// than status, writes whose outcome is unknown because the call failed, dry runs, and the oldest of more than
+// is not waited for. What is not remembered: writes that do not go through such a CachedClient, those of subresources
+// other than status, writes whose outcome is unknown because the call failed, dry runs, and the oldest of more than
 // CacheOptions::max_remembered_writes. Reads without this: caches().
 //
 // The first read of a kind creates its cache, which the client and its copies keep from then on, and blocks until it
 // has synced.
-#ifndef KGEN_CONTROLLER_CLIENT_H_
-#define KGEN_CONTROLLER_CLIENT_H_
+#ifndef KGEN_CONTROLLER_CACHED_CLIENT_H_
+#define KGEN_CONTROLLER_CACHED_CLIENT_H_
 
 #include <chrono>
 #include <stop_token>
@@ -52,14 +52,14 @@ class WriteLog;
 // A handle: copies share what they keep. Thread safety: const members from any thread.
 // Blocking: reads as said above, and then only for a cache that has not synced or not caught up; writes until the
 // server has answered. On a thread that runs posted work, what would block fails with kInvalidArgument.
-class Client {
+class CachedClient {
  public:
   // `field_manager` is the name under which the server records who wrote a field: that of the manager or controller.
-  Client(Caches caches, std::string_view field_manager);
-  Client(const Client&);
-  Client(Client&&) noexcept;
-  Client& operator=(Client) noexcept;
-  ~Client();
+  CachedClient(Caches caches, std::string_view field_manager);
+  CachedClient(const CachedClient&);
+  CachedClient(CachedClient&&) noexcept;
+  CachedClient& operator=(CachedClient) noexcept;
+  ~CachedClient();
 
   // --- Reads.
   //
@@ -197,14 +197,14 @@ class Client {
   // --- The same client in another way. These share the caches and what is remembered of writes.
 
   // Reads ask the server instead of the caches, which must not have been started. ListFilter::index is an error there.
-  Client Live() const;
+  CachedClient Live() const;
   // What blocks ends with kCancelled once `stop` is requested, but for the question which resource a kind is.
-  Client With(std::stop_token stop) const;
+  CachedClient With(std::stop_token stop) const;
   // Writes ask `guard` immediately before they are sent.
-  Client With(Shared<SendGuard> guard) const;
-  Client WithFieldManager(std::string_view name) const;
+  CachedClient With(Shared<SendGuard> guard) const;
+  CachedClient WithFieldManager(std::string_view name) const;
   // For controllers: notes the answers to writes that directly follow a state that the caller knows.
-  Client With(Shared<controller::WriteLog> log) const;
+  CachedClient With(Shared<controller::WriteLog> log) const;
 
   const Connection& connection() const noexcept { return connection_; }
   const Caches& caches() const noexcept { return caches_; }
@@ -270,4 +270,4 @@ class Client {
 
 }  // namespace kgen
 
-#endif  // KGEN_CONTROLLER_CLIENT_H_
+#endif  // KGEN_CONTROLLER_CACHED_CLIENT_H_
