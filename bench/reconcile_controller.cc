@@ -72,9 +72,9 @@ int main(int argc, char** argv) try {
   const auto config = kgen::Must(kgen::rest::LoadConfig());  // without rate limits, as by default
   const auto manager = kgen::Must(kgen::Manager::New(config));
   Reconciler reconciler(flags["--objects"], flags["--repeat"]);
-  kgen::Must(manager.Control<ConfigMap>("reconcile").Workers(flags["--workers"]).Reconcile([&](kgen::Request& request) {
-    return reconciler(request);
-  }));
+  kgen::Must(manager.Control<ConfigMap>("reconcile")
+                 .MaxConcurrentReconciles(flags["--workers"])
+                 .Reconcile([&](kgen::Request& request) { return reconciler(request); }));
   kgen::Must(manager.Run(kgen::StopOnSignals()));
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";

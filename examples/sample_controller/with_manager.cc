@@ -57,7 +57,7 @@ kgen::Result<void> Reconcile(kgen::Request& request) {
 
 int main() try {
   const auto manager = kgen::Must(kgen::Manager::New(kgen::Must(kgen::rest::LoadConfig()), {.name = kName}));
-  kgen::Must(manager.Control<Foo>(kName).Owns<Deployment>().Workers(2).Reconcile(Reconcile));
+  kgen::Must(manager.Control<Foo>(kName).Owns<Deployment>().MaxConcurrentReconciles(2).Reconcile(Reconcile));
   kgen::Must(manager.Run(kgen::StopOnSignals()));
 } catch (const std::exception& error) {
   std::cerr << "sample_controller_with_manager: " << error.what() << '\n';

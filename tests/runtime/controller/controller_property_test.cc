@@ -22,27 +22,28 @@ class ControllerPropertyTest : public ManagerTest {
 
   // Copies data.value to the annotation "seen", and counts its own writes in the annotation "writes".
   void Control(const Manager& manager) {
-    Must(manager.Control<ConfigMap>("maps").Workers(3).Reconcile([this](Request& request) -> Result<Requeue> {
-      KGEN_TRY(const auto map, request.Get<ConfigMap>());
-      if (!map) {
-        written_.erase(request.key());
-        return Requeue::Done();
-      }
-      // Another object of the same name counts anew.
-      auto& [uid, writes] = written_[request.key()];
-      if (uid != map->metadata.uid.str()) writes = 0;
-      uid = map->metadata.uid.str();
-      const int seen = std::atoi(map->metadata.annotations["writes"].str().c_str());
-      EXPECT_GE(seen, writes) << request.key() << ": the cache is older than a write of this process";
-      if (map->metadata.annotations["seen"] == map->data["value"]) return Requeue::Done();
-      ConfigMap mine = *map;
-      mine.metadata.annotations["seen"] = map->data["value"];
-      mine.metadata.annotations["writes"] = std::to_string(seen + 1);
-      const auto done = request.client().Update(mine);
-      if (!done) return done.error().code() == Code::kNotFound ? Result<Requeue>(Requeue::Done()) : done.error();
-      writes = seen + 1;
-      return Requeue::Done();
-    }));
+    Must(manager.Control<ConfigMap>("maps").MaxConcurrentReconciles(3).Reconcile(
+        [this](Request& request) -> Result<Requeue> {
+          KGEN_TRY(const auto map, request.Get<ConfigMap>());
+          if (!map) {
+            written_.erase(request.key());
+            return Requeue::Done();
+          }
+          // Another object of the same name counts anew.
+          auto& [uid, writes] = written_[request.key()];
+          if (uid != map->metadata.uid.str()) writes = 0;
+          uid = map->metadata.uid.str();
+          const int seen = std::atoi(map->metadata.annotations["writes"].str().c_str());
+          EXPECT_GE(seen, writes) << request.key() << ": the cache is older than a write of this process";
+          if (map->metadata.annotations["seen"] == map->data["value"]) return Requeue::Done();
+          ConfigMap mine = *map;
+          mine.metadata.annotations["seen"] = map->data["value"];
+          mine.metadata.annotations["writes"] = std::to_string(seen + 1);
+          const auto done = request.client().Update(mine);
+          if (!done) return done.error().code() == Code::kNotFound ? Result<Requeue>(Requeue::Done()) : done.error();
+          writes = seen + 1;
+          return Requeue::Done();
+        }));
   }
   void Change() {
     const std::string name = AnyName();

@@ -32,8 +32,9 @@ INSTANTIATE_TEST_SUITE_P(Seeds, ControllerSettingsTest, ::testing::Range<std::ui
 // Contract: controller 45, 58.
 TEST_P(ControllerSettingsTest, TakesItsOwnWorkersElseThoseOfItsKindElseThoseOfTheManagerElseOne) {
   const Manager manager =
-      New({.controllers = {.workers = 3, .workers_of = {{"Deployment.apps", 4}, {"ConfigMap", 2}, {"Deployment", 9}}}});
-  Must(manager.Control<Deployment>("own").Workers(5).Reconcile(Nothing));
+      New({.controllers = {.max_concurrent_reconciles = 3,
+                           .group_kind_concurrency = {{"Deployment.apps", 4}, {"ConfigMap", 2}, {"Deployment", 9}}}});
+  Must(manager.Control<Deployment>("own").MaxConcurrentReconciles(5).Reconcile(Nothing));
   Must(manager.Control<Deployment>("kind").Reconcile(Nothing));
   Must(manager.Control(GroupVersionKind{"apps", "v1", "Deployment"}, "dynamic").Reconcile(Nothing));
   Must(manager.Control<ConfigMap>("core").Reconcile(Nothing));
@@ -54,7 +55,7 @@ TEST_P(ControllerSettingsTest, TakesItsOwnWorkersElseThoseOfItsKindElseThoseOfTh
 TEST_P(ControllerSettingsTest, MakesAsManyCallsAtOnceAsTheManagerSays) {
   for (int i = 0; i < 8; ++i) AddMap("map-" + std::to_string(i));
   int running = 0, most = 0;
-  const Manager manager = New({.controllers = {.workers = 3}});
+  const Manager manager = New({.controllers = {.max_concurrent_reconciles = 3}});
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<void> {
     most = std::max(most, ++running);
     (void)Pause(1s, request.stop());
@@ -70,7 +71,8 @@ TEST_P(ControllerSettingsTest, MakesAsManyCallsAtOnceAsTheManagerSays) {
 // Contract: controller 58.
 TEST_P(ControllerSettingsTest, TakesTheDeadlineAndTheRateLimiterOfTheManagerUnlessItHasItsOwn) {
   AddMap("a");
-  const Manager manager = New({.controllers = {.rate_limiter = ExponentialRateLimiter(1s), .deadline = 7s}});
+  const Manager manager =
+      New({.controllers = {.rate_limiter = ExponentialRateLimiter(1s), .reconciliation_timeout = 7s}});
   struct Call {
     TimePoint at, deadline;
   };
@@ -84,8 +86,8 @@ TEST_P(ControllerSettingsTest, TakesTheDeadlineAndTheRateLimiterOfTheManagerUnle
   };
   Must(manager.Control<ConfigMap>("defaults").Reconcile(fail_once(defaults)));
   Must(manager.Control<ConfigMap>("own")
-           .Deadline(0s)
-           .RateLimit(ExponentialRateLimiter(100ms))
+           .ReconciliationTimeout(0s)
+           .RateLimiter(ExponentialRateLimiter(100ms))
            .Reconcile(fail_once(own)));
   const Ran ran = Spawn(manager);
   Settle();
@@ -102,7 +104,7 @@ TEST_P(ControllerSettingsTest, TakesTheDeadlineAndTheRateLimiterOfTheManagerUnle
 TEST_P(ControllerSettingsTest, TakesThePrioritiesOfTheManagerUnlessItHasItsOwn) {
   AddMap("a");
   AddMap("b");
-  const Manager manager = New({.controllers = {.priorities = false}});
+  const Manager manager = New({.controllers = {.use_priority_queue = false}});
   std::vector<std::string> defaults, own;
   // The first call enqueues a key while another one of the first list waits.
   std::vector<Controller> controllers;
@@ -114,7 +116,7 @@ TEST_P(ControllerSettingsTest, TakesThePrioritiesOfTheManagerUnlessItHasItsOwn) 
     };
   };
   controllers.push_back(Must(manager.Control<ConfigMap>("defaults").Reconcile(enqueue(0, defaults))));
-  controllers.push_back(Must(manager.Control<ConfigMap>("own").Priorities(true).Reconcile(enqueue(1, own))));
+  controllers.push_back(Must(manager.Control<ConfigMap>("own").UsePriorityQueue(true).Reconcile(enqueue(1, own))));
   const Ran ran = Spawn(manager);
   Settle();
   EXPECT_THAT(defaults, ElementsAre(_, _, "new"));
@@ -140,10 +142,10 @@ TEST_P(ControllerSettingsTest, NeedsTheLeaderUnlessItOrItsManagerSaysOtherwise) 
   };
   const Manager first = candidate({});
   Must(first.Control<ConfigMap>("first default").Reconcile(call("first default")));
-  Must(first.Control<ConfigMap>("first own").NeedsLeader(false).Reconcile(call("first own")));
-  const Manager second = candidate({.needs_leader = false});
+  Must(first.Control<ConfigMap>("first own").NeedLeaderElection(false).Reconcile(call("first own")));
+  const Manager second = candidate({.need_leader_election = false});
   Must(second.Control<ConfigMap>("second default").Reconcile(call("second default")));
-  Must(second.Control<ConfigMap>("second own").NeedsLeader(true).Reconcile(call("second own")));
+  Must(second.Control<ConfigMap>("second own").NeedLeaderElection(true).Reconcile(call("second own")));
   const Ran ran_first = Spawn(first), ran_second = Spawn(second);
   cluster_.Advance(30s);
   EXPECT_THAT(calls_, UnorderedElementsAre("first own", "second default"));
@@ -157,8 +159,8 @@ TEST_P(ControllerSettingsTest, RefusesDefaultsWithoutAWorker) {
     const auto made = Manager::New(cluster_.Connection(), {.controllers = std::move(defaults)});
     return made ? "none" : made.error().ToString();
   };
-  EXPECT_THAT(refusal({.workers = 0}), HasSubstr("at least one worker"));
-  EXPECT_THAT(refusal({.workers_of = {{"Deployment.apps", -1}}}), HasSubstr("'Deployment.apps'"));
+  EXPECT_THAT(refusal({.max_concurrent_reconciles = 0}), HasSubstr("at least one worker"));
+  EXPECT_THAT(refusal({.group_kind_concurrency = {{"Deployment.apps", -1}}}), HasSubstr("'Deployment.apps'"));
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ TEST_P(ControllerTest, AsksTheFilterOfAllWatchesAndThePredicateOfEach) {
   const Controller controller =
       Must(manager.Control<ConfigMap>("maps")
                .When(Predicate<ConfigMap>([](const ConfigMap& map) { return map.metadata.name != "b"; }))
-               .EventFilter(Must(MatchesLabels("tier=web")))
+               .WithEventFilter(Must(MatchesLabels("tier=web")))
                .Owns<ReplicaSet>()
                .Watches<Deployment>([](const Deployment& d, Requests& requests) {
                  requests.Add(d.metadata.namespace_, d.metadata.name);
@@ -206,14 +206,15 @@ TEST_P(ControllerTest, AsksEveryFilterOfAllWatchesForUpdatesOfEachKind) {
   AddMap("map");
   Must(cluster_.Add(deployment("1", 1)));
   const Manager manager = New();
-  Must(manager.Control<ConfigMap>("maps")
-           .EventFilter(GenerationChanged() || AnnotationsChanged())
-           .EventFilter(MatchesMetadata([](const meta::v1::ObjectMeta& m) { return m.annotations["note"] != "no"; }))
-           .Watches<Deployment>([](const Deployment&, Requests& requests) { requests.Add("default", "deployment"); })
-           .Reconcile([&](Request& request) -> Result<Requeue> {
-             calls_.push_back(request.key().name.str());
-             return Requeue::Done();
-           }));
+  Must(
+      manager.Control<ConfigMap>("maps")
+          .WithEventFilter(GenerationChanged() || AnnotationsChanged())
+          .WithEventFilter(MatchesMetadata([](const meta::v1::ObjectMeta& m) { return m.annotations["note"] != "no"; }))
+          .Watches<Deployment>([](const Deployment&, Requests& requests) { requests.Add("default", "deployment"); })
+          .Reconcile([&](Request& request) -> Result<Requeue> {
+            calls_.push_back(request.key().name.str());
+            return Requeue::Done();
+          }));
   const Ran ran = Spawn(manager);
   Settle();
   EXPECT_THAT(calls_, UnorderedElementsAre("map", "deployment"));
@@ -237,14 +238,14 @@ TEST_P(ControllerTest, LosesNoEventToAFilterThatThrowsUnlessThePredicateOfTheWat
   AddMap("a");
   AddMap("b");
   const Manager manager = New();
-  Must(
-      manager.Control<ConfigMap>("maps")
-          .When(Predicate<ConfigMap>([](const ConfigMap& map) { return map.metadata.name == "a"; }))
-          .EventFilter(MatchesMetadata([](const meta::v1::ObjectMeta&) -> bool { throw std::runtime_error("broken"); }))
-          .Reconcile([&](Request& request) -> Result<Requeue> {
-            calls_.push_back(request.key().name.str());
-            return Requeue::Done();
-          }));
+  Must(manager.Control<ConfigMap>("maps")
+           .When(Predicate<ConfigMap>([](const ConfigMap& map) { return map.metadata.name == "a"; }))
+           .WithEventFilter(
+               MatchesMetadata([](const meta::v1::ObjectMeta&) -> bool { throw std::runtime_error("broken"); }))
+           .Reconcile([&](Request& request) -> Result<Requeue> {
+             calls_.push_back(request.key().name.str());
+             return Requeue::Done();
+           }));
   const Ran ran = Spawn(manager);
   Settle();
   EXPECT_THAT(calls_, ElementsAre("a"));
@@ -428,7 +429,7 @@ TEST_P(ControllerTest, EndsTheCallsOfAFunctionAtItsDeadline) {
   cluster_.Inject({.verb = "get", .resource = "configmaps", .times = 1, .stall = true});
   const Manager manager = New();
   std::vector<Nanos> took;
-  Must(manager.Control<ConfigMap>("maps").Deadline(3s).Reconcile([&](Request& request) -> Result<Requeue> {
+  Must(manager.Control<ConfigMap>("maps").ReconciliationTimeout(3s).Reconcile([&](Request& request) -> Result<Requeue> {
     const TimePoint started = Now();
     const auto live = request.client().Live().Get<ConfigMap>(request.key());
     took.push_back(Now() - started);
@@ -449,7 +450,7 @@ TEST_P(ControllerTest, EndsTheCallsOfAFunctionAtItsDeadline) {
 TEST_P(ControllerTest, CountsATimeoutOnlyIfTheDeadlineHasPassed) {
   AddMap("a");
   const Manager manager = New();
-  Must(manager.Control<ConfigMap>("maps").Deadline(3s).Reconcile([&](Request& request) -> Result<void> {
+  Must(manager.Control<ConfigMap>("maps").ReconciliationTimeout(3s).Reconcile([&](Request& request) -> Result<void> {
     calls_.push_back(request.key().str());
     if (request.failures() == 0) return Error(Code::kTimeout, "a time limit of the function itself");
     WaitForStop(request.stop());
@@ -469,14 +470,15 @@ TEST_P(ControllerTest, NeverRunsTwoCallsForOneKeyAtOnce) {
   std::map<ObjectKey, int> running;
   int most = 0, at_once = 0;
   const Manager manager = New();
-  Must(manager.Control<ConfigMap>("maps").Workers(4).Reconcile([&](Request& request) -> Result<Requeue> {
-    EXPECT_EQ(++running[request.key()], 1);
-    most = std::max(most, ++at_once);
-    (void)Pause(10ms, request.stop());
-    --at_once;
-    --running[request.key()];
-    return Requeue::Done();
-  }));
+  Must(
+      manager.Control<ConfigMap>("maps").MaxConcurrentReconciles(4).Reconcile([&](Request& request) -> Result<Requeue> {
+        EXPECT_EQ(++running[request.key()], 1);
+        most = std::max(most, ++at_once);
+        (void)Pause(10ms, request.stop());
+        --at_once;
+        --running[request.key()];
+        return Requeue::Done();
+      }));
   const Ran ran = Spawn(manager);
   Settle();
   for (int i = 0; i < 10; ++i) {
@@ -593,7 +595,7 @@ TEST_P(ControllerTest, RefusesWhatCannotRun) {
   EXPECT_THAT(failure(manager.Control<ConfigMap>("maps").Reconcile(nothing)), HasSubstr("the name is taken"));
   EXPECT_THAT(failure(manager.Control<ConfigMap>("").Reconcile(nothing)), HasSubstr("needs a name"));
   EXPECT_THAT(failure(manager.Control("none").Reconcile(nothing)), HasSubstr("watches nothing"));
-  EXPECT_THAT(failure(manager.Control<ConfigMap>("idle").Workers(0).Reconcile(nothing)),
+  EXPECT_THAT(failure(manager.Control<ConfigMap>("idle").MaxConcurrentReconciles(0).Reconcile(nothing)),
               HasSubstr("at least one worker"));
   EXPECT_THAT(failure(manager.Control<ConfigMap>("empty").Reconcile(std::function<Result<void>(Request&)>())),
               HasSubstr("Reconcile() is empty"));
@@ -622,7 +624,8 @@ TEST_P(ControllerTest, CountsTheRequestsOfAConnectionOnceForAllManagersOfARegist
 // Contract: controller 208, 209.
 TEST_P(ControllerTest, HasItsMetricsFromTheStart) {
   const Manager manager = New();
-  Must(manager.Control<ConfigMap>("maps").Workers(3).Reconcile([](Request&) -> Result<void> { return {}; }));
+  Must(manager.Control<ConfigMap>("maps").MaxConcurrentReconciles(3).Reconcile(
+      [](Request&) -> Result<void> { return {}; }));
   const std::string text = Must(manager.metrics().Text());
   for (const char* line :
        {"controller_runtime_reconcile_total{controller=\"maps\",result=\"success\"} 0\n",

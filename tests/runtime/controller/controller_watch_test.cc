@@ -155,7 +155,7 @@ TEST_P(ControllerWatchTest, TwoControllersOfAKindShareItsCacheAndCountTheirFailu
   const auto limiter = ExponentialRateLimiter(1s);
   std::map<std::string, std::vector<TimePoint>> times;
   for (const char* name : {"first", "second"}) {
-    Must(manager.Control<ConfigMap>(name).RateLimit(limiter).Reconcile([&](Request& request) -> Result<void> {
+    Must(manager.Control<ConfigMap>(name).RateLimiter(limiter).Reconcile([&](Request& request) -> Result<void> {
       std::vector<TimePoint>& own = times[std::string(request.controller())];
       own.push_back(Now());
       if (own.size() < 4) return Error(Code::kServer, "not now");

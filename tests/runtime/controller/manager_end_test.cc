@@ -57,7 +57,7 @@ TEST_P(ManagerEndTest, LeaksNothingIfAFunctionHoldsTheManager) {
       "spec":{"holderIdentity":"somebody","leaseDurationSeconds":3600,"renewTime":"2020-01-01T00:00:00.000000Z"}})"));
   {
     const Manager manager = New(Elect());
-    Must(manager.Control<ConfigMap>("maps").NeedsLeader(false).Reconcile(
+    Must(manager.Control<ConfigMap>("maps").NeedLeaderElection(false).Reconcile(
         [manager, reconcile](Request&) -> Result<void> { return {}; }));
     Must(manager.Add("leader only", [manager, follower](const std::stop_token&) -> Result<void> { return {}; }));
     const Ran ran = Spawn(manager);
@@ -84,7 +84,7 @@ TEST_P(ManagerEndTest, LeavesNoControllerInARegistryThatOutlivesIt) {
 }
 
 TEST_P(ManagerEndTest, EndsAfterTheGracePeriodThoughAMapFunctionHangs) {
-  const Manager manager = New({.graceful_shutdown = 5s});
+  const Manager manager = New({.graceful_shutdown_timeout = 5s});
   Must(manager.Control("mapped")
            .Watches<ConfigMap>([&](const ConfigMap&, Requests&) { WaitForStop({}); })
            .Reconcile([](Request&) -> Result<void> { return {}; }));
@@ -145,12 +145,13 @@ TEST_P(ManagerEndTest, NamesTheObjectsWhoseCallsDoNotEnd) {
   AddMap("a");
   AddMap("b");
   ManagerOptions options;
-  options.graceful_shutdown = 5s;
+  options.graceful_shutdown_timeout = 5s;
   const Manager manager = New(std::move(options));
-  Must(manager.Control<ConfigMap>("maps").Workers(2).Reconcile([this](Request& request) -> Result<void> {
-    if (request.key().name == "a") (void)Pause(100s);
-    return {};
-  }));
+  Must(
+      manager.Control<ConfigMap>("maps").MaxConcurrentReconciles(2).Reconcile([this](Request& request) -> Result<void> {
+        if (request.key().name == "a") (void)Pause(100s);
+        return {};
+      }));
   const Ran ran = Spawn(manager);
   cluster_.Advance(10s);
   stop_.request_stop();
@@ -196,7 +197,7 @@ TEST_P(ManagerEndTest, LosesNoErrorOfASecondFunction) {
 TEST_P(ManagerEndTest, KeepsATerminalErrorTerminalAfterTheDeadline) {
   AddMap("a");
   const Manager manager = New();
-  Must(manager.Control<ConfigMap>("maps").Deadline(1s).Reconcile([&](Request& request) -> Result<void> {
+  Must(manager.Control<ConfigMap>("maps").ReconciliationTimeout(1s).Reconcile([&](Request& request) -> Result<void> {
     calls_.push_back(request.key().str());
     (void)Pause(2s);
     return TerminalError({Code::kInvalid, "never right"});
@@ -226,7 +227,7 @@ TEST_P(ManagerEndTest, ReportsAConflictThatDoesNotGoAway) {
 
 TEST_P(ManagerEndTest, RefusesReadsOfCachesThatHaveBeenShutDown) {
   AddMap("a", "old");
-  const Manager manager = New({.graceful_shutdown = 5s});
+  const Manager manager = New({.graceful_shutdown_timeout = 5s});
   std::string read;
   Must(manager.Add("slow", [&](const std::stop_token&) -> Result<void> {
     (void)Must(manager.client().Get<ConfigMap>({"default", "a"}));
@@ -259,7 +260,7 @@ TEST_P(ManagerEndTest, StartsNothingIfTheStopWasRequestedBefore) {
 }
 
 TEST_P(ManagerEndTest, NamesWhatRunsOrSucceedsIfItEndsAtTheLimit) {
-  const Manager manager = New({.graceful_shutdown = 5s});
+  const Manager manager = New({.graceful_shutdown_timeout = 5s});
   Must(manager.Add("slow", [&](const std::stop_token& stop) -> Result<void> {
     WaitForStop(stop);
     (void)Pause(5s);
@@ -273,7 +274,7 @@ TEST_P(ManagerEndTest, NamesWhatRunsOrSucceedsIfItEndsAtTheLimit) {
 }
 
 TEST_P(ManagerEndTest, TakesNoGracePeriodForSuccess) {
-  const Manager manager = New({.graceful_shutdown = 0s});
+  const Manager manager = New({.graceful_shutdown_timeout = 0s});
   Must(manager.Control<ConfigMap>("maps").Reconcile([](Request&) -> Result<void> { return {}; }));
   const Ran ran = Spawn(manager);
   Settle();

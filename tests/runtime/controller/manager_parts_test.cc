@@ -96,7 +96,7 @@ TEST_P(ManagerPartsTest, StartsWhatNeedsNoLeaderAtOnceAndTheRestWhenItLeads) {
   HoldLease();
   const Manager manager = New(Elect());
   Must(manager.Add("leader", Until("leader")));
-  Must(manager.Add("every", Until("every"), {.needs_leader = false}));
+  Must(manager.Add("every", Until("every"), {.need_leader_election = false}));
   const Ran ran = Spawn(manager);
   cluster_.Advance(5s);
   EXPECT_THAT(calls_, ElementsAre("every"));
@@ -151,7 +151,7 @@ TEST_P(ManagerPartsTest, RunsTheCachesOfAnotherConnectionForItsControllers) {
                      WaitForStop(stop);
                      return {};
                    },
-                   {.needs_leader = false}));
+                   {.need_leader_election = false}));
   Must(cluster_.Add(ConfigMap{.metadata = {.name = "b", .namespace_ = "other"}, .data = {{"value", "2"}}}));
   const Ran ran = Spawn(manager);
   Settle();
@@ -167,7 +167,8 @@ TEST_P(ManagerPartsTest, HoldsNoThreadForAControllerThatNeverRuns) {
   const auto held = std::make_shared<int>();
   {
     const Manager manager = New();
-    Must(manager.Control<ConfigMap>("maps").Workers(4).Reconcile([held](Request&) -> Result<void> { return {}; }));
+    Must(manager.Control<ConfigMap>("maps").MaxConcurrentReconciles(4).Reconcile(
+        [held](Request&) -> Result<void> { return {}; }));
     Settle();
     EXPECT_EQ(cluster_.simulation().census().blocking, 0u);
     EXPECT_EQ(cluster_.simulation().census().tasks, 0u);

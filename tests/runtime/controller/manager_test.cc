@@ -148,7 +148,7 @@ TEST_P(ManagerRunTest, StartsWhatIsAddedLaterAtOnceAndRefusesItAfterTheEnd) {
 
 // Contract: controller 13, 16.
 TEST_P(ManagerRunTest, WaitsForRunningFunctionsUpToTheLimit) {
-  const Manager manager = New({.graceful_shutdown = 5s});
+  const Manager manager = New({.graceful_shutdown_timeout = 5s});
   Must(manager.Add("slow", Until("slow", 20s)));
   const Ran ran = Spawn(manager);
   Settle();
@@ -257,7 +257,7 @@ TEST_P(ManagerLeaseTest, RunsInEveryReplicaWhatNeedsNoLeader) {
       "spec":{"holderIdentity":"somebody","leaseDurationSeconds":3600,"renewTime":"2020-01-01T00:00:00.000000Z"}})"));
   const Manager manager = New(Elect("first"));
   Control(manager, "first");
-  Must(manager.Control<ConfigMap>("readers").NeedsLeader(false).Reconcile([&](Request& request) -> Result<void> {
+  Must(manager.Control<ConfigMap>("readers").NeedLeaderElection(false).Reconcile([&](Request& request) -> Result<void> {
     calls_.push_back("reader " + request.key().name.str());
     return {};
   }));
@@ -272,7 +272,7 @@ TEST_P(ManagerLeaseTest, RunsInEveryReplicaWhatNeedsNoLeader) {
 // Contract: controller 11.
 TEST_P(ManagerLeaseTest, KeepsTheLeaseUntilItsWorkHasEndedAndLetsItExpireIfItDoesNot) {
   ManagerOptions options = Elect("first");
-  options.graceful_shutdown = 40s;
+  options.graceful_shutdown_timeout = 40s;
   const Manager manager = New(options);
   Must(manager.Add("slow", Until("slow", 30s)));
   const Ran ran = Spawn(manager);
@@ -320,7 +320,7 @@ TEST_P(ManagerLeaseTest, ShowsWhyItCannotLead) {
 
 TEST_P(ManagerLeaseTest, LetsTheLeaseExpireIfItsWorkDoesNotEnd) {
   ManagerOptions options = Elect("first");
-  options.graceful_shutdown = 5s;
+  options.graceful_shutdown_timeout = 5s;
   const Manager manager = New(options);
   Must(manager.Add("hung", Until("hung", 60s)));
   const Ran ran = Spawn(manager);

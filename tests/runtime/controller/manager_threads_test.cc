@@ -160,7 +160,7 @@ TEST_F(FullPoolTest, ProbesAndTheLeaseWaitForNoCallThatHangs) {
       {.leader_election = {.name = "shop", .namespace_ = "default", .retry_period = std::chrono::milliseconds(50)},
        .endpoint = {.address = "127.0.0.1:0"}}));
   std::atomic<int> calls = 0;
-  Must(manager.Control<ConfigMap>("maps").Workers(3).Reconcile([&](Request&) -> Result<void> {
+  Must(manager.Control<ConfigMap>("maps").MaxConcurrentReconciles(3).Reconcile([&](Request&) -> Result<void> {
     ++calls;
     Hang();
     return {};
@@ -189,15 +189,15 @@ TEST_F(FullPoolTest, ProbesAndTheLeaseWaitForNoCallThatHangs) {
 }
 
 TEST_F(FullPoolTest, RefusesMoreWorkersThanThereAreThreads) {
-  const auto made = Manager::New(config_, {.controllers = {.workers = kThreads}});
+  const auto made = Manager::New(config_, {.controllers = {.max_concurrent_reconciles = kThreads}});
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code(), Code::kInvalidArgument);
   EXPECT_THAT(made.error().message(), HasSubstr("raise ExecutorOptions::max_threads by 2"));
 
   const Manager manager = Must(Manager::New(config_));
   const auto add = [&manager](std::string_view name, int workers) {
-    const auto added =
-        manager.Control<ConfigMap>(name).Workers(workers).Reconcile([](Request&) -> Result<void> { return {}; });
+    const auto added = manager.Control<ConfigMap>(name).MaxConcurrentReconciles(workers).Reconcile(
+        [](Request&) -> Result<void> { return {}; });
     return added ? "added" : added.error().ToString();
   };
   EXPECT_EQ(add("a", 3), "added");

@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, SkipOwnWritesPropertyTest, ::testing::Range<std:
 TEST_P(SkipOwnWritesPropertyTest, TheFunctionKnowsTheLastStateOfEveryObject) {
   for (int i = 0; i < 3; ++i) AddMap("m" + std::to_string(i), "0");
   const Manager manager = New();
-  Must(manager.Control<ConfigMap>("maps").SkipOwnWrites(true).Workers(2).Reconcile(
+  Must(manager.Control<ConfigMap>("maps").SkipOwnWrites(true).MaxConcurrentReconciles(2).Reconcile(
       [this](Request& request) -> Result<Requeue> {
         KGEN_TRY(const auto map, request.Get<ConfigMap>());
         known_[request.key().name.str()] = map->metadata.resourceVersion.str();

@@ -126,7 +126,7 @@ std::vector<Case> FunctionCases() {
        }},
       {"AnEventFilter", "controller maps, configmaps: a predicate threw: broken", kFunctionPanics,
        [](Builder builder, Throws& throws) {
-         return std::move(builder).EventFilter(
+         return std::move(builder).WithEventFilter(
              MatchesMetadata([&](const meta::v1::ObjectMeta&) { return throws(), true; }));
        }},
       {"AFunctionOfWatches", "controller maps, configmaps: the function of Watches() threw: broken", kFunctionPanics,
@@ -137,7 +137,7 @@ std::vector<Case> FunctionCases() {
          });
        }},
       {"ARateLimiter", "rate limiter of work queue maps: it threw: broken", kFunctionPanics,
-       [](Builder builder, Throws& throws) { return std::move(builder).RateLimit(MakeShared<Broken>(throws)); },
+       [](Builder builder, Throws& throws) { return std::move(builder).RateLimiter(MakeShared<Broken>(throws)); },
        [failed = false](Request&, Throws&) mutable -> Result<void> {
          if (std::exchange(failed, true)) return {};
          return Fail(Code::kServer, "not now");
@@ -188,7 +188,7 @@ void RunThatThrows(Throw throws) {
   Must(cluster.Add(ConfigMap{.metadata = {.name = "a", .namespace_ = "default"}}));
   const Manager manager = Must(Manager::New(cluster.Connection()));
   int calls = 0;
-  Must(manager.Control<ConfigMap>("maps").CatchExceptions(false).Reconcile([&](Request&) -> Result<void> {
+  Must(manager.Control<ConfigMap>("maps").RecoverPanic(false).Reconcile([&](Request&) -> Result<void> {
     if (++calls == 1) throws();
     return {};
   }));

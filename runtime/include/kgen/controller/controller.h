@@ -6,7 +6,7 @@
 //       .Owns<Deployment>()
 //       .Watches<ConfigMap>([](const ConfigMap& map, kgen::Requests& requests) {
 //         requests.Add(map.metadata.namespace_, "default-order"); })
-//       .Workers(4)
+//       .MaxConcurrentReconciles(4)
 //       .Reconcile([](kgen::Request& request) -> kgen::Result<kgen::Requeue> { ... }));
 //
 //   watched objects --predicates--> keys of Orders --WorkQueue--> the function, at most once at a time for each key
@@ -112,15 +112,15 @@ struct WatchFunctions {
 // What each controller of a manager does unless its builder says otherwise: ManagerOptions::controllers. The functions
 // of ControllerBuilder describe the settings.
 struct ControllerDefaults {
-  int workers = 1;
-  // Replaces `workers` for controllers of some kinds, written as KIND.GROUP: {"Deployment.apps", 4}, {"Pod", 2}. An
-  // entry for a kind without a controller does nothing.
-  std::vector<std::pair<std::string, int>> workers_of{};
+  int max_concurrent_reconciles = 1;
+  // Replaces `max_concurrent_reconciles` for controllers of some kinds, written as KIND.GROUP: {"Deployment.apps", 4},
+  // {"Pod", 2}. An entry for a kind without a controller does nothing.
+  std::vector<std::pair<std::string, int>> group_kind_concurrency{};
   Shared<RateLimiter> rate_limiter{};  // one for all controllers, so they share the tokens of a bucket
-  bool priorities = true;
-  Nanos deadline{};  // 0: none
-  bool needs_leader = true;
-  bool catch_exceptions = true;
+  bool use_priority_queue = true;
+  Nanos reconciliation_timeout{};  // 0: none
+  bool need_leader_election = true;
+  bool recover_panic = true;
   bool skip_own_writes = false;
 };
 
@@ -148,12 +148,12 @@ struct ControllerSpec {
   std::string name;
   std::vector<WatchSpec> watches{};
   // Absent or null: as ControllerDefaults say.
-  std::optional<int> workers{};
+  std::optional<int> max_concurrent_reconciles{};
   Shared<RateLimiter> rate_limiter{};
-  std::optional<bool> priorities{};
-  std::optional<Nanos> deadline{};
-  std::optional<bool> needs_leader{};
-  std::optional<bool> catch_exceptions{};
+  std::optional<bool> use_priority_queue{};
+  std::optional<Nanos> reconciliation_timeout{};
+  std::optional<bool> need_leader_election{};
+  std::optional<bool> recover_panic{};
   std::optional<bool> skip_own_writes{};
   std::optional<AnyPredicate> passes{};                  // of every watch, besides its own
   std::function<Result<Requeue>(Request&)> reconcile{};  // null: the user's function is empty
@@ -225,7 +225,7 @@ class [[nodiscard]] ControllerBuilder {
   //
   // GenerationChanged() also hides the status of owned objects here, and every update of those without generations: for
   // the spec of T alone, use When().
-  ControllerBuilder&& EventFilter(const AnyPredicate& predicate) && {
+  ControllerBuilder&& WithEventFilter(const AnyPredicate& predicate) && {
     spec_.passes = spec_.passes ? *spec_.passes && predicate : predicate;
     return std::move(*this);
   }
@@ -307,23 +307,27 @@ class [[nodiscard]] ControllerBuilder {
   // ManagerOptions::controllers can change the defaults of the next seven.
   //
   // How many keys are reconciled at the same time; by default one.
-  ControllerBuilder&& Workers(int workers) && { return spec_.workers = workers, std::move(*this); }
+  ControllerBuilder&& MaxConcurrentReconciles(int calls) && {
+    return spec_.max_concurrent_reconciles = calls, std::move(*this);
+  }
   // Of failed calls; by default 5 ms to 1000 s, doubling for each key.
-  ControllerBuilder&& RateLimit(Shared<RateLimiter> limiter) && {
+  ControllerBuilder&& RateLimiter(Shared<kgen::RateLimiter> limiter) && {
     return spec_.rate_limiter = std::move(limiter), std::move(*this);
   }
   // false: first in, first out. By default changes overtake the objects of the first list and resyncs.
-  ControllerBuilder&& Priorities(bool priorities) && { return spec_.priorities = priorities, std::move(*this); }
+  ControllerBuilder&& UsePriorityQueue(bool use) && { return spec_.use_priority_queue = use, std::move(*this); }
   // After so long the stop token of a call is requested, so its calls of the API end. A function that goes on without
   // looking at the token is not interrupted. 0: never, as by default.
-  ControllerBuilder&& Deadline(Nanos deadline) && { return spec_.deadline = deadline, std::move(*this); }
+  ControllerBuilder&& ReconciliationTimeout(Nanos timeout) && {
+    return spec_.reconciliation_timeout = timeout, std::move(*this);
+  }
   // false: runs in every replica, whether it leads or not. By default only in the leader.
-  ControllerBuilder&& NeedsLeader(bool needs) && { return spec_.needs_leader = needs, std::move(*this); }
+  ControllerBuilder&& NeedLeaderElection(bool needs) && { return spec_.need_leader_election = needs, std::move(*this); }
 
   // false: an exception of the function ends the process, with std::terminate() where it was thrown, so that a core
   // dump shows the cause. A kgen::Exception, as Must() and Request::Get() throw it, is an error of the call even then.
   // By default all exceptions are errors of their call.
-  ControllerBuilder&& CatchExceptions(bool catches) && { return spec_.catch_exceptions = catches, std::move(*this); }
+  ControllerBuilder&& RecoverPanic(bool recover) && { return spec_.recover_panic = recover, std::move(*this); }
 
   // true: what the function itself has written leads to no second call. Of the events of T and of owned objects, those
   // are skipped whose UID and resourceVersion are those of the answer to a write of that key's last call, through

@@ -57,11 +57,11 @@ struct ManagerOptions {
   CachesOptions caches{};
   ControllerDefaults controllers{};  // what their builders do not set
   // How long Run() waits, once it is stopped, for running calls to return. 0: not at all; negative: for ever.
-  Nanos graceful_shutdown = std::chrono::seconds(30);
+  Nanos graceful_shutdown_timeout = std::chrono::seconds(30);
 };
 
 struct RunnableOptions {
-  bool needs_leader = true;
+  bool need_leader_election = true;
   // Starts before the caches, in every replica, whether it leads or not: for what the caches need, such as a tunnel.
   // Its reads from the caches wait for them.
   bool before_caches = false;
@@ -142,8 +142,8 @@ class Manager {
   //
   // Then, and after any error, it stops what runs: the tokens of controllers and other functions are requested, so that
   // their calls of the API end; when all have returned, the lease is released and caches, events and the endpoint end.
-  // If they do not return within `graceful_shutdown`, the lease is left to expire, and Run() returns while they still
-  // run: leave the process then, with std::_Exit() if they refer to objects that are about to be destroyed.
+  // If they do not return within `graceful_shutdown_timeout`, the lease is left to expire, and Run() returns while they
+  // still run: leave the process then, with std::_Exit() if they refer to objects that are about to be destroyed.
   //
   // Success only if `stop` was requested and everything ended in time. Errors:
   //   that of the first controller or function that failed

@@ -45,7 +45,7 @@ WorkQueueOptions QueueOptions(const detail::ControllerSpec& spec, const Controll
           .executor = environment.executor,
           .rate_limiter = std::move(limiter),
           .observer = environment.observer,
-          .priorities = environment.settings.priorities};
+          .priorities = environment.settings.use_priority_queue};
 }
 
 // A conflict that comes back more often than this is one that a newer cache does not resolve, such as that of an apply.
@@ -130,7 +130,7 @@ class ControllerRunner::Call {
       const MutexLock lock(runner_.mutex_);
       runner_.calls_.push_back(this);
     }
-    const Nanos limit = runner.environment_.settings.deadline;
+    const Nanos limit = runner.environment_.settings.reconciliation_timeout;
     if (limit <= Nanos::zero()) return;
     const Shared<Executor>& executor = runner.environment_.executor;
     deadline_ = Later(started_, limit);
@@ -321,7 +321,7 @@ Result<void> ControllerRunner::Run(const std::stop_token& stop) {
     if (stop.stop_requested()) return {};
     return ready;
   }
-  return queue_.Process(environment_.settings.workers, stop, std::move(reconcile));
+  return queue_.Process(environment_.settings.max_concurrent_reconciles, stop, std::move(reconcile));
 }
 
 // Only then does the queue hold every object of the first lists, so that priorities mean something and the first call
@@ -453,7 +453,7 @@ namespace {
 // An exception becomes the error of this call.
 Result<Requeue> ControllerRunner::CallFunction(const Function& function, RequestState& state) {
   Request request(state);
-  if (!environment_.settings.catch_exceptions) return CallOrTerminate(function, request);
+  if (!environment_.settings.recover_panic) return CallOrTerminate(function, request);
   try {
     return function(request);
   } catch (const Exception&) {  // an error in another form, not a fault of the function
@@ -494,7 +494,7 @@ Result<Requeue> ControllerRunner::Conclude(const RequestState& state, Result<Req
   if (IsTerminal(error)) {
     metrics_.terminal_errors.Add();
   } else if (timed_out) {
-    const std::string limit = client::DurationText(environment_.settings.deadline);
+    const std::string limit = client::DurationText(environment_.settings.reconciliation_timeout);
     error = Error(Code::kTimeout, "the deadline of " + limit + " passed: " + error.ToString());
   }
   return Fail(WithId(std::move(error), state));

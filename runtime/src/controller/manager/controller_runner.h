@@ -86,7 +86,7 @@ class ControllerRunner final : public SharedObject {
   ControllerRunner(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment);
 
   const std::string& name() const noexcept { return name_; }
-  bool needs_leader() const noexcept { return environment_.settings.needs_leader; }
+  bool need_leader_election() const noexcept { return environment_.settings.need_leader_election; }
   void Enqueue(const ObjectKey& key, const RequestOptions& options);
 
   // Runs until `stop` is requested. Blocks, once.

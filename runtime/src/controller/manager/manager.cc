@@ -37,9 +37,9 @@ Result<void> Manager::Add(std::string name, std::function<Result<void>(std::stop
                           RunnableOptions options) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   using Group = controller::ManagerState::Group;
-  const Group group = options.before_caches  ? Group::kBeforeCaches
-                      : options.needs_leader ? Group::kLeader
-                                             : Group::kAnyReplica;
+  const Group group = options.before_caches          ? Group::kBeforeCaches
+                      : options.need_leader_election ? Group::kLeader
+                                                     : Group::kAnyReplica;
   return state_->Add(std::move(name), std::move(run), group);
 }
 

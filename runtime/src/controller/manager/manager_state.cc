@@ -80,8 +80,10 @@ Result<void> CheckThreads(const Executor& executor, int threads) {
 }
 
 Result<void> CheckDefaults(const ControllerDefaults& defaults) {
-  if (defaults.workers < 1) return Fail(Code::kInvalidArgument, "controllers need at least one worker each");
-  for (const auto& [kind, workers] : defaults.workers_of) {
+  if (defaults.max_concurrent_reconciles < 1) {
+    return Fail(Code::kInvalidArgument, "controllers need at least one worker each");
+  }
+  for (const auto& [kind, workers] : defaults.group_kind_concurrency) {
     if (workers < 1) return Fail(Code::kInvalidArgument, "controllers of '" + kind + "' need at least one worker each");
   }
   return {};
@@ -91,7 +93,8 @@ Result<void> CheckDefaults(const ControllerDefaults& defaults) {
 
 Result<Shared<ManagerState>> ManagerState::Make(const Connection& connection, ManagerOptions options) {
   if (Result<void> fine = CheckDefaults(options.controllers); !fine) return Fail(fine.error().With("new manager"));
-  if (Result<void> enough = CheckThreads(connection.executor(), 1 + options.controllers.workers); !enough) {
+  if (Result<void> enough = CheckThreads(connection.executor(), 1 + options.controllers.max_concurrent_reconciles);
+      !enough) {
     return Fail(enough.error().With("new manager"));
   }
   std::optional<LeaderElector> elector;
@@ -147,7 +150,9 @@ ManagerState::ManagerState(const Connection& connection, ManagerOptions options,
 
 Result<void> ManagerState::Check(const detail::ControllerSpec& spec) const {
   if (spec.name.empty()) return Fail(Code::kInvalidArgument, "a controller needs a name");
-  if (spec.workers && *spec.workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
+  if (spec.max_concurrent_reconciles && *spec.max_concurrent_reconciles < 1) {
+    return Fail(Code::kInvalidArgument, "it needs at least one worker");
+  }
   if (spec.watches.empty()) return Fail(Code::kInvalidArgument, "it watches nothing; use Control<T>() or Watches()");
   if (!spec.reconcile) return Fail(Code::kInvalidArgument, "the function of Reconcile() is empty");
   for (const detail::WatchSpec& watch : spec.watches) {
@@ -168,17 +173,17 @@ ControllerDefaults ManagerState::SettingsOf(const detail::ControllerSpec& spec, 
   if (kind != nullptr) {
     std::string name(kind->kind);
     if (!kind->group.empty()) name.append(".").append(kind->group);
-    for (const auto& [each, workers] : settings.workers_of) {
-      if (each == name) settings.workers = workers;
+    for (const auto& [each, workers] : settings.group_kind_concurrency) {
+      if (each == name) settings.max_concurrent_reconciles = workers;
     }
   }
-  settings.workers = spec.workers.value_or(settings.workers);
+  settings.max_concurrent_reconciles = spec.max_concurrent_reconciles.value_or(settings.max_concurrent_reconciles);
   if (spec.rate_limiter) settings.rate_limiter = spec.rate_limiter;
-  settings.priorities = spec.priorities.value_or(settings.priorities);
-  settings.deadline = spec.deadline.value_or(settings.deadline);
-  settings.needs_leader = spec.needs_leader.value_or(settings.needs_leader);
+  settings.use_priority_queue = spec.use_priority_queue.value_or(settings.use_priority_queue);
+  settings.reconciliation_timeout = spec.reconciliation_timeout.value_or(settings.reconciliation_timeout);
+  settings.need_leader_election = spec.need_leader_election.value_or(settings.need_leader_election);
   settings.skip_own_writes = spec.skip_own_writes.value_or(settings.skip_own_writes);
-  settings.catch_exceptions = spec.catch_exceptions.value_or(settings.catch_exceptions);
+  settings.recover_panic = spec.recover_panic.value_or(settings.recover_panic);
   return settings;
 }
 
@@ -224,13 +229,13 @@ Result<Shared<ControllerRunner>> ManagerState::AddController(detail::ControllerS
     auto watches = Resolve(std::move(spec.watches));
     if (!watches) return Fail(watches.error());
     ControllerDefaults settings = SettingsOf(spec, ControllerRunner::KindOf(*watches));
-    if (Result<void> enough = TakeThreads(1 + settings.workers); !enough) return Fail(enough.error());
-    threads = 1 + settings.workers;
-    auto metrics = ControllerMetrics::Make(metrics_, spec.name, settings.workers);
+    if (Result<void> enough = TakeThreads(1 + settings.max_concurrent_reconciles); !enough) return Fail(enough.error());
+    threads = 1 + settings.max_concurrent_reconciles;
+    auto metrics = ControllerMetrics::Make(metrics_, spec.name, settings.max_concurrent_reconciles);
     if (!metrics) return Fail(metrics.error());
     ControllerRunner::Environment environment{.executor = executor_,
                                               .observer = observer_,
-                                              .client = settings.needs_leader ? guarded_ : plain_,
+                                              .client = settings.need_leader_election ? guarded_ : plain_,
                                               .events = EventsOf(spec.name),
                                               .metrics = *metrics,
                                               .sync_timeout = options_.caches.sync_timeout,
@@ -239,7 +244,7 @@ Result<Shared<ControllerRunner>> ManagerState::AddController(detail::ControllerS
     const auto run = [runner](const std::stop_token& stop) { return runner->Run(stop); };
     const auto doing = [runner] { return runner->Doing(); };
     if (Result<void> added = Add("controller " + runner->name(), run,
-                                 runner->needs_leader() ? Group::kLeader : Group::kAnyReplica, doing);
+                                 runner->need_leader_election() ? Group::kLeader : Group::kAnyReplica, doing);
         !added)
       return Fail(added.error());
     static_cast<void>(runner->queue().metrics());  // measures all durations, not only those after the first scrape
@@ -385,7 +390,7 @@ std::string ManagerState::Running() const {
 }
 
 Result<void> ManagerState::WaitForRunning() {
-  const Nanos limit = options_.graceful_shutdown;
+  const Nanos limit = options_.graceful_shutdown_timeout;
   const Shared<Waiter> waiter = executor_->MakeWaiter("end of manager " + name_);
   {
     const MutexLock lock(mutex_);
@@ -415,7 +420,7 @@ Result<void> ManagerState::Finish(Result<void> outcome) {
   work_.request_stop();
   Result<void> ended = WaitForRunning();
   const bool all_ended = ended.has_value();
-  if (options_.graceful_shutdown == Nanos::zero()) ended = {};  // whoever does not wait does not care
+  if (options_.graceful_shutdown_timeout == Nanos::zero()) ended = {};  // whoever does not wait does not care
   StopRecorders();
   if (elector_) {
     if (all_ended && !lost_.load()) {

@@ -47,7 +47,7 @@ kgen::Result<void> Reconcile(kgen::Request& request) {
 
 int main() try {
   const auto manager = kgen::Must(kgen::Manager::New(kgen::Must(kgen::rest::LoadConfig()), {.name = "foos"}));
-  kgen::Must(manager.Control<Foo>("foos").Owns<Deployment>().Workers(2).Reconcile(Reconcile));
+  kgen::Must(manager.Control<Foo>("foos").Owns<Deployment>().MaxConcurrentReconciles(2).Reconcile(Reconcile));
   kgen::Must(manager.Run(kgen::StopOnSignals()));
 } catch (const std::exception& error) {
   std::cerr << "kgen_manager: " << error.what() << '\n';
