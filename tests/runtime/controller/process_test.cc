@@ -66,7 +66,6 @@ class ProcessTest : public ::testing::TestWithParam<std::uint64_t> {
     ASSERT_TRUE(processed.done());
     EXPECT_TRUE(processed.result()) << processed.result();
   }
-  void MeasureDurations() { static_cast<void>(queue_.metrics()); }
   void Pause(Nanos duration = 1ms) {
     const auto waiter = simulation_.executor()->MakeWaiter("pause");
     const Timer timer = simulation_.clock()->After(duration, TimerKind::kProgress, [waiter] { waiter->Notify(); });
@@ -77,7 +76,8 @@ class ProcessTest : public ::testing::TestWithParam<std::uint64_t> {
   testing::Simulation simulation_{GetParam()};  // after what the reconcile functions write to
   std::stop_source stop_;
   Shared<Failures> failures_ = MakeShared<Failures>();
-  Queue queue_{{.name = "orders", .executor = simulation_.executor(), .observer = failures_}};
+  Queue queue_{
+      {.name = "orders", .executor = simulation_.executor(), .observer = failures_, .measure_durations = true}};
 };
 
 // Contract: controller 62, 263.
@@ -267,7 +267,6 @@ TEST_P(ProcessTest, EndsADrainFromElsewhereWhenItIsStopped) {
 }
 
 TEST_P(ProcessTest, LeavesTheKeyOfARunningCallToItsWorkerWhoeverCallsDone) {
-  MeasureDurations();
   const auto processed = Process(2, [&](const std::string& key) -> Result<void> {
     calls_.push_back(key);
     queue_.Done(key);
@@ -286,7 +285,6 @@ TEST_P(ProcessTest, LeavesTheKeyOfARunningCallToItsWorkerWhoeverCallsDone) {
 }
 
 TEST_P(ProcessTest, CountsHowLongEachItemWaitedForTheWorkerAndHowLongItTook) {
-  MeasureDurations();
   int tries = 0;
   const auto processed = Process(1, [&](const std::string& key) -> Result<void> {
     Pause(1s);

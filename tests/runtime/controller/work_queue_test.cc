@@ -36,10 +36,9 @@ class WorkQueueTest : public ::testing::Test {
     }
     return keys;
   }
-  void MeasureDurations() { static_cast<void>(queue_.metrics()); }
 
   Shared<testing::ManualExecutor> executor_ = MakeShared<testing::ManualExecutor>();
-  Queue queue_ = Make();
+  Queue queue_ = Make({.measure_durations = true});
 };
 
 // Contract: controller 72.
@@ -301,32 +300,30 @@ TEST_F(WorkQueueTest, IsShutDownWhenItsLastHandleGoes) {
   EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
 }
 
-TEST_F(WorkQueueTest, MeasuresDurationsFromTheFirstTimeThatSomebodyAsksForThem) {
-  for (const char* key : {"a", "b", "c"}) queue_.Add(key);
-  ASSERT_EQ(queue_.TryGet()->key, "a");
-  executor_->Advance(1s);
-  WorkQueueMetrics metrics = queue_.metrics();
-  EXPECT_EQ(metrics.adds, 3u);
-  EXPECT_EQ(metrics.queue_duration.count(), 0u);
-  EXPECT_EQ(metrics.unfinished_work, 0s);
-  queue_.Done("a");
-  ASSERT_EQ(queue_.TryGet()->key, "b");
-  queue_.Add("d");
-  executor_->Advance(2s);
-  EXPECT_EQ(queue_.metrics().unfinished_work, 2s);
-  queue_.Done("b");
-  ASSERT_EQ(queue_.TryGet()->key, "c");
-  ASSERT_EQ(queue_.TryGet()->key, "d");
-  metrics = queue_.metrics();
-  EXPECT_EQ(metrics.queue_duration.count(), 1u);  // d; the others became ready before
-  EXPECT_EQ(metrics.queue_duration.sum, 2);
-  EXPECT_EQ(metrics.work_duration.count(), 1u);  // b; the work on a began before
-  EXPECT_EQ(metrics.work_duration.sum, 2);
+TEST_F(WorkQueueTest, MeasuresDurationsOnlyIfItsOptionsSaySo) {
+  for (const bool measured : {false, true}) {
+    SCOPED_TRACE(measured);
+    const Queue queue = Make({.measure_durations = measured});
+    EXPECT_EQ(queue.metrics().adds, 0u);  // asking changes nothing
+    queue.Add("a");
+    queue.Add("b");
+    executor_->Advance(1s);
+    ASSERT_EQ(queue.TryGet()->key, "a");
+    ASSERT_EQ(queue.TryGet()->key, "b");
+    executor_->Advance(2s);
+    queue.Done("a");
+    const WorkQueueMetrics metrics = queue.metrics();
+    EXPECT_EQ(metrics.adds, 2u);
+    EXPECT_EQ(metrics.queue_duration.count(), measured ? 2u : 0u);
+    EXPECT_EQ(metrics.queue_duration.sum, measured ? 2 : 0);
+    EXPECT_EQ(metrics.work_duration.sum, measured ? 2 : 0);
+    EXPECT_EQ(metrics.unfinished_work, measured ? 2s : 0s);
+    EXPECT_EQ(metrics.longest_running, measured ? 2s : 0s);
+  }
 }
 
 // Contract: controller 84.
 TEST_F(WorkQueueTest, CountsWhatDashboardsShow) {
-  MeasureDurations();
   queue_.Add("a", {.priority = kLowPriority});
   queue_.Add("b");
   queue_.Add("c");
@@ -427,7 +424,6 @@ TEST(DurationHistogramTest, AddsUpTheLongestDurationsAndTakesANegativeOneForZero
 
 // Contract: controller 209.
 TEST_F(WorkQueueTest, WritesItsMetricsUnderTheNamesThatDashboardsKnow) {
-  MeasureDurations();
   queue_.Add("a");
   queue_.Add("b", {.priority = kLowPriority});
   ASSERT_TRUE(queue_.TryGet());

@@ -31,8 +31,7 @@ struct DurationHistogram {
   std::uint64_t count() const noexcept;
 };
 
-// A snapshot. The comments name the metrics. The durations of an item count if its start and end are after the first
-// WorkQueue::metrics(); all other numbers count from the beginning.
+// A snapshot. The comments name the metrics. The durations are zero unless WorkQueueOptions::measure_durations is set.
 struct WorkQueueMetrics {
   std::string name{};  // the labels `name` and `controller`
   // workqueue_depth, by the label `priority`, highest first: kNormalPriority always, others while they have items. An

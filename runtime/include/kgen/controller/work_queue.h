@@ -23,19 +23,17 @@
 #ifndef KGEN_CONTROLLER_WORK_QUEUE_H_
 #define KGEN_CONTROLLER_WORK_QUEUE_H_
 
-#include <concepts>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "kgen/cache/events.h"
 #include "kgen/controller/owners.h"
+#include "kgen/controller/queue_handle.h"
 #include "kgen/controller/queue_metrics.h"
 #include "kgen/controller/rate_limiter.h"
 #include "kgen/core/clock.h"
@@ -63,6 +61,9 @@ struct WorkQueueOptions {
   Shared<RateLimiter> rate_limiter{};
   Shared<Observer> observer{};  // of failed reconciles; null: warnings on standard error
   bool priorities = true;       // false: first in, first out; every priority counts as kNormalPriority
+  // Whether WorkQueueMetrics have durations. Not by default, because reading the clock for them takes about as long as
+  // all else that the queue does. A Manager measures those of its queues.
+  bool measure_durations = false;
 };
 
 struct AddOptions {
@@ -92,89 +93,6 @@ struct ProcessOptions {
   bool drain = false;
 };
 
-namespace detail {
-
-// How to handle keys of one type. The queue itself is compiled once for all of them.
-struct KeyType {
-  std::size_t size;
-  std::size_t (*hash)(const void* key) noexcept;
-  bool (*equal)(const void* a, const void* b) noexcept;
-  void (*copy)(void* to, const void* key);
-  void (*destroy)(void* key) noexcept;
-  std::string (*text)(const void* key);  // for messages
-};
-
-template <typename Key>
-std::string KeyText(const Key& key) {
-  if constexpr (requires { std::string(key.str()); }) {
-    return std::string(key.str());
-  } else if constexpr (std::convertible_to<const Key&, std::string_view>) {
-    return std::string(std::string_view(key));
-  } else if constexpr (requires { std::to_string(key); }) {
-    return std::to_string(key);
-  } else {
-    return "a key";
-  }
-}
-
-template <typename Key>
-std::size_t KeyHash(const Key& key) noexcept {
-  return std::hash<Key>()(key);
-}
-template <typename Key>
-bool KeyEqual(const Key& a, const Key& b) noexcept {
-  return a == b;
-}
-// Faster than std::hash and == of an ObjectKey.
-std::size_t KeyHash(const ObjectKey& key) noexcept;
-bool KeyEqual(const ObjectKey& a, const ObjectKey& b) noexcept;
-
-template <typename Key>
-inline constexpr KeyType kKeyType = {
-    .size = sizeof(Key),
-    .hash = [](const void* key) noexcept -> std::size_t { return KeyHash(*static_cast<const Key*>(key)); },
-    .equal = [](const void* a, const void* b) noexcept -> bool {
-      return KeyEqual(*static_cast<const Key*>(a), *static_cast<const Key*>(b));
-    },
-    .copy = [](void* to, const void* key) { ::new (to) Key(*static_cast<const Key*>(key)); },
-    .destroy = [](void* key) noexcept { static_cast<Key*>(key)->~Key(); },
-    .text = [](const void* key) { return KeyText(*static_cast<const Key*>(key)); },
-};
-
-// Called by several threads at once.
-using Reconciler = std::move_only_function<Result<Requeue>(const void* key) const>;
-
-// A WorkQueue whose keys have no type.
-class AnyWorkQueue {
- public:
-  // Gets a copy of an item that is handed out. Called with the queue's lock; if it throws, the item stays in the queue.
-  struct Receiver {
-    void* to;
-    void (*take)(void* to, const void* key, int priority);
-  };
-
-  AnyWorkQueue(const KeyType& type, WorkQueueOptions options);
-
-  void Add(const void* key, const AddOptions& options) const;
-  bool TryGet(const Receiver& receiver) const;  // false: nothing is ready
-  Result<void> Get(std::stop_token stop, const Receiver& receiver) const;
-  void Done(const void* key) const;
-  void Forget(const void* key) const;
-  int NumRequeues(const void* key) const;
-  std::size_t size() const;
-  WorkQueueMetrics metrics() const;
-  Result<void> Process(int workers, std::stop_token stop, Reconciler reconcile, const ProcessOptions& options) const;
-  void ShutDown() const;
-  Result<void> ShutDownWithDrain(std::stop_token stop) const;
-  bool ShuttingDown() const;
-
- private:
-  class Handle;
-  Shared<Handle> handle_;
-};
-
-}  // namespace detail
-
 // Key: copyable, with == and std::hash, both of which must not throw. The queue calls them, the copy and the destructor
 // with its lock held, so they must not call the queue. If a copy throws, or Add() has no memory for an item
 // (std::bad_alloc), the call passes the exception on and changes nothing.
@@ -192,28 +110,27 @@ class WorkQueue {
     int priority;
   };
 
-  explicit WorkQueue(WorkQueueOptions options = {}) : queue_(detail::kKeyType<Key>, std::move(options)) {}
+  explicit WorkQueue(WorkQueueOptions options = {})
+      : queue_(MakeShared<detail::QueueHandle>(detail::kKeyType<Key>, std::move(options))) {}
   // Copied even where it could be moved, so that a handle is never empty.
   WorkQueue(const WorkQueue&) = default;
   WorkQueue& operator=(const WorkQueue&) = default;
   ~WorkQueue() = default;
 
   // Does nothing once the queue is shutting down.
-  void Add(const Key& key, const AddOptions& options = {}) const { queue_.Add(&key, options); }
+  void Add(const Key& key, const AddOptions& options = {}) const { queue_->Add(&key, options); }
   void AddAfter(const Key& key, Nanos delay) const { Add(key, {.after = delay}); }
   // After the delay that the rate limiter asks for. Counts as a failure of the key until Forget().
   void AddRateLimited(const Key& key) const { Add(key, {.rate_limited = true}); }
   // The key has no failures any more. It stays queued if it is.
-  void Forget(const Key& key) const { queue_.Forget(&key); }
-  int NumRequeues(const Key& key) const { return queue_.NumRequeues(&key); }  // failures since Forget()
+  void Forget(const Key& key) const { queue_->Forget(&key); }
+  int NumRequeues(const Key& key) const { return queue_->NumRequeues(&key); }  // failures since Forget()
 
   // The number of items that are ready, without those that wait for a delay or are being processed.
-  std::size_t size() const { return queue_.size(); }
+  std::size_t size() const { return queue_->size(); }
 
-  // Durations are those of the time since the first call, because reading the clock for them takes about as long as
-  // all else that the queue does. Call it once before the first item if all of them count; a Manager does that for its
-  // queues.
-  WorkQueueMetrics metrics() const { return queue_.metrics(); }
+  // Its durations are zero unless WorkQueueOptions::measure_durations is set.
+  WorkQueueMetrics metrics() const { return queue_->metrics(); }
 
   // Calls `reconcile(key)`, which returns Result<void> or Result<Requeue>, for the items of the queue, at most
   // `workers` at a time, until a stop is requested or the queue is shut down from elsewhere. Then shuts the queue down
@@ -234,7 +151,8 @@ class WorkQueue {
   //         kDeadlock, kCancelled  simulation, or the executor was shut down: the queue is shut down, but running calls
   //                           are not waited for, and the last of them destroys the function
   template <typename F>
-  Result<void> Process(int workers, std::stop_token stop, F reconcile, const ProcessOptions& options = {}) const {
+  Result<void> Process(int workers, const std::stop_token& stop, F reconcile,
+                       const ProcessOptions& options = {}) const {
     static_assert(std::is_invocable_v<const F&, const Key&>,
                   "WorkQueue::Process: the function takes `const Key&`, and is called by several threads at once, so "
                   "its operator() is const");
@@ -250,7 +168,7 @@ class WorkQueue {
         return *std::move(result);
       }
     };
-    return queue_.Process(workers, std::move(stop), std::move(erased), options);
+    return queue_->Process(workers, stop, std::move(erased), options);
   }
 
   // For loops of your own, beside Process() or instead of it. Each item that was handed out needs one Done().
@@ -258,39 +176,39 @@ class WorkQueue {
   // The next item; nothing if none is ready.
   std::optional<Item> TryGet() const {
     std::optional<Item> item;
-    queue_.TryGet(ReceiverOf(item));
+    queue_->TryGet(ReceiverOf(item));
     return item;
   }
   // Blocks until an item is ready.
   // Errors: kStopped     the queue is shutting down, and nothing is ready
   //         kCancelled   `stop` was requested
   //         kInvalidArgument, kDeadlock  as of Waiter::Wait
-  Result<Item> Get(std::stop_token stop = {}) const {
+  Result<Item> Get(const std::stop_token& stop = {}) const {
     std::optional<Item> item;
-    if (Result<void> got = queue_.Get(std::move(stop), ReceiverOf(item)); !got) return Fail(std::move(got).error());
+    if (Result<void> got = queue_->Get(stop, ReceiverOf(item)); !got) return Fail(std::move(got).error());
     return *std::move(item);
   }
   // Does nothing for a key that is not being processed, or that a worker of Process() processes.
-  void Done(const Key& key) const { queue_.Done(&key); }
+  void Done(const Key& key) const { queue_->Done(&key); }
 
   // Drops every item, ends every Get() and lets Process() return. Running calls go on.
-  void ShutDown() const { queue_.ShutDown(); }
+  void ShutDown() const { queue_->ShutDown(); }
   // Accepts nothing more and drops what waits for a delay, then blocks until what is ready has been handed out and
   // done. Somebody has to take it: Process(), or callers of Get(). ShutDown() ends the drain. Do not call it from a
   // reconcile function: it would wait for that call, and so for itself.
   //
   // Errors: kCancelled, kInvalidArgument, kDeadlock  as of Waiter::Wait; the drain goes on
-  Result<void> ShutDownWithDrain(std::stop_token stop = {}) const { return queue_.ShutDownWithDrain(std::move(stop)); }
-  bool ShuttingDown() const { return queue_.ShuttingDown(); }
+  Result<void> ShutDownWithDrain(const std::stop_token& stop = {}) const { return queue_->ShutDownWithDrain(stop); }
+  bool ShuttingDown() const { return queue_->ShuttingDown(); }
 
  private:
-  static detail::AnyWorkQueue::Receiver ReceiverOf(std::optional<Item>& item) noexcept {
+  static detail::ItemReceiver ReceiverOf(std::optional<Item>& item) noexcept {
     return {&item, [](void* to, const void* key, int priority) {
               static_cast<std::optional<Item>*>(to)->emplace(*static_cast<const Key*>(key), priority);
             }};
   }
 
-  detail::AnyWorkQueue queue_;
+  Shared<detail::QueueHandle> queue_;
 };
 
 // client-go's name for a queue of objects.

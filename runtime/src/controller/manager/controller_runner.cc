@@ -45,7 +45,8 @@ WorkQueueOptions QueueOptions(const detail::ControllerSpec& spec, const Controll
           .executor = environment.executor,
           .rate_limiter = std::move(limiter),
           .observer = environment.observer,
-          .priorities = environment.settings.use_priority_queue};
+          .priorities = environment.settings.use_priority_queue,
+          .measure_durations = true};
 }
 
 // A conflict that comes back more often than this is one that a newer cache does not resolve, such as that of an apply.

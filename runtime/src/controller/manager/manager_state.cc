@@ -247,7 +247,6 @@ Result<Shared<ControllerRunner>> ManagerState::AddController(detail::ControllerS
                                  runner->need_leader_election() ? Group::kLeader : Group::kAnyReplica, doing);
         !added)
       return Fail(added.error());
-    static_cast<void>(runner->queue().metrics());  // measures all durations, not only those after the first scrape
     // It must not keep the controller alive.
     metrics_.AddCollector([queue = runner->queue()] { return FamiliesOf(queue.metrics()); });
     return runner;

@@ -39,6 +39,7 @@ QueueState::QueueState(const detail::KeyType& type, WorkQueueOptions options)
                                     : DefaultControllerRateLimiter()),
       observer_(OrWarnings(std::move(options.observer), executor_)),
       priorities_(options.priorities),
+      measured_(options.measure_durations),
       items_(type) {
   detail::OutOfMemory();  // makes the error, for when there is no memory
 }
@@ -317,7 +318,6 @@ void QueueState::Promote() noexcept {
 }
 
 WorkQueueMetrics QueueState::metrics() {
-  measured_.store(true, std::memory_order_relaxed);
   const TimePoint now = Now();
   const MutexLock lock(mutex_);
   WorkQueueMetrics metrics = counts_;

@@ -12,7 +12,6 @@
 #ifndef KGEN_SRC_CONTROLLER_QUEUE_QUEUE_STATE_H_
 #define KGEN_SRC_CONTROLLER_QUEUE_QUEUE_STATE_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,7 +34,7 @@ namespace kgen::controller {
 // Lifetime: shared by handles, timers, workers and blocked calls.
 class QueueState final : public SharedObject {
  public:
-  using Receiver = detail::AnyWorkQueue::Receiver;
+  using Receiver = detail::ItemReceiver;
 
   QueueState(const detail::KeyType& type, WorkQueueOptions options);
 
@@ -121,11 +120,8 @@ class QueueState final : public SharedObject {
   bool Finished() const noexcept KGEN_REQUIRES(mutex_);
   void WakeAll() noexcept KGEN_REQUIRES(mutex_);
   TimePoint Now() const noexcept { return clock_->Now(); }
-  // For durations in the metrics. Reading the clock takes about as long as the rest of an operation, so nothing does
-  // until somebody asks for the metrics.
-  TimePoint NowIfMeasured() const noexcept {
-    return measured_.load(std::memory_order_relaxed) ? clock_->Now() : QueueItem::kUnmeasured;
-  }
+  // For durations in the metrics.
+  TimePoint NowIfMeasured() const noexcept { return measured_ ? clock_->Now() : QueueItem::kUnmeasured; }
 
   const detail::KeyType& type_;
   const std::string name_;
@@ -136,8 +132,7 @@ class QueueState final : public SharedObject {
   const Shared<RateLimiter> fallback_ = ExponentialRateLimiter();  // while the limiter throws
   const Shared<Observer> observer_;
   const bool priorities_;
-
-  std::atomic<bool> measured_ = false;  // set by the first metrics(), never reset
+  const bool measured_;
 
   Mutex mutex_;
   ItemMap items_ KGEN_GUARDED_BY(mutex_);

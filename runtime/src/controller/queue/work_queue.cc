@@ -60,58 +60,50 @@ bool KeyEqual(const ObjectKey& a, const ObjectKey& b) noexcept {
   return (SameBytes(a.name, b.name) && SameBytes(a.namespace_, b.namespace_)) || a == b;
 }
 
-// Shared by all handles; the last one shuts the queue down. Timers and workers hold only the state.
-class AnyWorkQueue::Handle : public SharedObject {
- public:
-  Handle(const KeyType& type, WorkQueueOptions options)
-      : state(MakeShared<controller::QueueState>(type, std::move(options))) {}
-  ~Handle() override { state->ShutDown(); }
-  const Shared<controller::QueueState> state;
-};
+QueueHandle::QueueHandle(const KeyType& type, WorkQueueOptions options)
+    : state_(MakeShared<controller::QueueState>(type, std::move(options))) {}
+QueueHandle::~QueueHandle() { state_->ShutDown(); }
 
-AnyWorkQueue::AnyWorkQueue(const KeyType& type, WorkQueueOptions options)
-    : handle_(MakeShared<Handle>(type, std::move(options))) {}
-
-void AnyWorkQueue::Add(const void* key, const AddOptions& options) const {
-  if (!ForkedChild()) handle_->state->Add(key, options);
+void QueueHandle::Add(const void* key, const AddOptions& options) const {
+  if (!ForkedChild()) state_->Add(key, options);
 }
-bool AnyWorkQueue::TryGet(const Receiver& receiver) const { return !ForkedChild() && handle_->state->TryGet(receiver); }
-void AnyWorkQueue::Done(const void* key) const {
-  if (!ForkedChild()) handle_->state->Done(key);
+bool QueueHandle::TryGet(const ItemReceiver& receiver) const { return !ForkedChild() && state_->TryGet(receiver); }
+void QueueHandle::Done(const void* key) const {
+  if (!ForkedChild()) state_->Done(key);
 }
-void AnyWorkQueue::Forget(const void* key) const {
-  if (!ForkedChild()) handle_->state->Forget(key);
+void QueueHandle::Forget(const void* key) const {
+  if (!ForkedChild()) state_->Forget(key);
 }
-int AnyWorkQueue::NumRequeues(const void* key) const { return handle_->state->NumRequeues(key); }
-std::size_t AnyWorkQueue::size() const { return handle_->state->size(); }
-WorkQueueMetrics AnyWorkQueue::metrics() const {
+int QueueHandle::NumRequeues(const void* key) const { return state_->NumRequeues(key); }
+std::size_t QueueHandle::size() const { return state_->size(); }
+WorkQueueMetrics QueueHandle::metrics() const {
   if (ForkedChild()) return {};
-  return handle_->state->metrics();
+  return state_->metrics();
 }
-void AnyWorkQueue::ShutDown() const {
-  if (!ForkedChild()) handle_->state->ShutDown();
+void QueueHandle::ShutDown() const {
+  if (!ForkedChild()) state_->ShutDown();
 }
-bool AnyWorkQueue::ShuttingDown() const { return handle_->state->ShuttingDown(); }
+bool QueueHandle::ShuttingDown() const { return state_->ShuttingDown(); }
 
 // A blocked call holds the state, because the handle may be destroyed meanwhile. That shuts the queue down, and the
 // call returns.
 
-Result<void> AnyWorkQueue::Get(std::stop_token stop, const Receiver& receiver) const {
+Result<void> QueueHandle::Get(const std::stop_token& stop, const ItemReceiver& receiver) const {
   if (ForkedChild()) return Fail(ForkedError());
-  const Shared<controller::QueueState> state = handle_->state;
+  const Shared<controller::QueueState> state = state_;
   return state->Get(stop, receiver);
 }
 
-Result<void> AnyWorkQueue::Process(int workers, std::stop_token stop, Reconciler reconcile,
-                                   const ProcessOptions& options) const {
+Result<void> QueueHandle::Process(int workers, const std::stop_token& stop, Reconciler reconcile,
+                                  const ProcessOptions& options) const {
   if (ForkedChild()) return Fail(ForkedError());
-  const Shared<controller::QueueState> state = handle_->state;
+  const Shared<controller::QueueState> state = state_;
   return state->Process(workers, stop, std::move(reconcile), options.drain);
 }
 
-Result<void> AnyWorkQueue::ShutDownWithDrain(std::stop_token stop) const {
+Result<void> QueueHandle::ShutDownWithDrain(const std::stop_token& stop) const {
   if (ForkedChild()) return Fail(ForkedError());
-  const Shared<controller::QueueState> state = handle_->state;
+  const Shared<controller::QueueState> state = state_;
   return state->ShutDownWithDrain(stop);
 }
 
