@@ -8,7 +8,6 @@
 #include <sstream>
 #include <string>
 
-#include "kgen/core/format.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/result.h"
 #include "kgen/core/scale.h"
@@ -137,14 +136,6 @@ TEST_F(PrintTest, ShowsResultsAsTheirValuesOrErrors) {
   struct Opaque {};
   EXPECT_EQ(Printed(Result<Opaque>()), "a value");
 }
-
-#ifdef __cpp_lib_format
-TEST_F(PrintTest, FormatsAsOnAStream) {
-  EXPECT_EQ(std::format("{}", Small()), Streamed(Small()));
-  EXPECT_EQ(std::format("{:>5}|{}", String("a"), Code::kNotFound), "    a|NotFound");
-  EXPECT_EQ(std::format("{} {}", Optional<bool>(true), Quantity("1")), "true 1");
-}
-#endif
 
 }  // namespace
 }  // namespace kgen
