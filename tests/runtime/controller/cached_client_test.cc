@@ -439,6 +439,18 @@ TEST_P(CachedClientTest, WaitsForTheWatchAfterAListThatIsOlderThanTheWrite) {
   EXPECT_EQ(Value(client.Get<ConfigMap>(kA)).data["value"], "1");
 }
 
+TEST_P(CachedClientTest, WaitForLooksOnceIfItsLimitIsZeroAndRefusesANegativeOne) {
+  CachedClient& client = Ready();
+  Must(client.Apply(Map("a", "1")));
+  const auto is_there = [](const Ref<const ConfigMap>& map) { return static_cast<bool>(map); };
+  const auto is_gone = [](const Ref<const ConfigMap>& map) { return !map; };
+  Must(WaitFor<ConfigMap>(client, kA, is_there, {}, 0s));
+  EXPECT_EQ(WaitFor<ConfigMap>(client, kA, is_gone, {}, 0s).error().code(), Code::kTimeout);
+  EXPECT_THAT(WaitFor<ConfigMap>(client, kA, is_there, {}, -1s).error().ToString(), HasSubstr("`limit` is -1s"));
+  const auto cache = Must(client.caches().Of<ConfigMap>());
+  EXPECT_THAT(WaitFor(cache, kA, is_there, {}, -1s).error().ToString(), HasSubstr("`limit` is -1s"));
+}
+
 // As when etcd is restored from a backup: versions are used again, and what was written after the backup is lost.
 TEST_P(CachedClientTest, GivesUpWritesThatTheServerHasLost) {
   CachedClient& client = Ready();

@@ -72,7 +72,7 @@ TEST_P(ControllerSettingsTest, MakesAsManyCallsAtOnceAsTheManagerSays) {
 TEST_P(ControllerSettingsTest, TakesTheDeadlineAndTheRateLimiterOfTheManagerUnlessItHasItsOwn) {
   AddMap("a");
   const Manager manager =
-      New({.controllers = {.rate_limiter = ExponentialRateLimiter(1s), .reconciliation_timeout = 7s}});
+      New({.controllers = {.rate_limiter = Must(ExponentialRateLimiter(1s)), .reconciliation_timeout = 7s}});
   struct Call {
     TimePoint at, deadline;
   };
@@ -86,8 +86,8 @@ TEST_P(ControllerSettingsTest, TakesTheDeadlineAndTheRateLimiterOfTheManagerUnle
   };
   Must(manager.Control<ConfigMap>("defaults").Reconcile(fail_once(defaults)));
   Must(manager.Control<ConfigMap>("own")
-           .ReconciliationTimeout(0s)
-           .RateLimiter(ExponentialRateLimiter(100ms))
+           .ReconciliationTimeout(kNoLimit)
+           .RateLimiter(Must(ExponentialRateLimiter(100ms)))
            .Reconcile(fail_once(own)));
   const Ran ran = Spawn(manager);
   Settle();
@@ -154,13 +154,32 @@ TEST_P(ControllerSettingsTest, NeedsTheLeaderUnlessItOrItsManagerSaysOtherwise) 
   EXPECT_TRUE(ran_first.done() && ran_second.done());
 }
 
-TEST_P(ControllerSettingsTest, RefusesDefaultsWithoutAWorker) {
-  const auto refusal = [this](ControllerDefaults defaults) {
-    const auto made = Manager::New(cluster_.Connection(), {.controllers = std::move(defaults)});
+TEST_P(ControllerSettingsTest, RefusesOptionsOutOfTheirRangeAndNamesThem) {
+  const auto refusal = [this](ManagerOptions options) {
+    const auto made = Manager::New(cluster_.Connection(), std::move(options));
+    EXPECT_TRUE(made || made.error().code() == Code::kInvalidArgument);
     return made ? "none" : made.error().ToString();
   };
-  EXPECT_THAT(refusal({.max_concurrent_reconciles = 0}), HasSubstr("at least one worker"));
-  EXPECT_THAT(refusal({.group_kind_concurrency = {{"Deployment.apps", -1}}}), HasSubstr("'Deployment.apps'"));
+  for (const int calls : {0, -1}) {
+    EXPECT_THAT(refusal({.controllers = {.max_concurrent_reconciles = calls}}),
+                HasSubstr("max_concurrent_reconciles is " + std::to_string(calls)));
+    EXPECT_THAT(refusal({.controllers = {.group_kind_concurrency = {{"Deployment.apps", calls}}}}),
+                HasSubstr("group_kind_concurrency of 'Deployment.apps' is " + std::to_string(calls)));
+  }
+  EXPECT_THAT(refusal({.controllers = {.reconciliation_timeout = 0s}}), HasSubstr("reconciliation_timeout is 0s"));
+  EXPECT_THAT(refusal({.controllers = {.reconciliation_timeout = -1s}}), HasSubstr("reconciliation_timeout is -1s"));
+  EXPECT_THAT(refusal({.graceful_shutdown_timeout = -1s}), HasSubstr("graceful_shutdown_timeout is -1s"));
+  for (const Nanos sensible : {Nanos(0s), kNoLimit})
+    EXPECT_EQ(refusal({.graceful_shutdown_timeout = sensible}), "none");
+
+  const Manager manager = New();
+  const auto built = [&](Nanos timeout) {
+    const auto made = manager.Control<ConfigMap>("maps").ReconciliationTimeout(timeout).Reconcile(Nothing);
+    return made ? "none" : made.error().ToString();
+  };
+  EXPECT_THAT(built(0s), HasSubstr("ReconciliationTimeout() is 0s"));
+  EXPECT_THAT(built(-1s), HasSubstr("ReconciliationTimeout() is -1s"));
+  EXPECT_EQ(built(kNoLimit), "none");
 }
 
 }  // namespace

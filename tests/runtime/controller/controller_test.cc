@@ -596,7 +596,7 @@ TEST_P(ControllerTest, RefusesWhatCannotRun) {
   EXPECT_THAT(failure(manager.Control<ConfigMap>("").Reconcile(nothing)), HasSubstr("needs a name"));
   EXPECT_THAT(failure(manager.Control("none").Reconcile(nothing)), HasSubstr("watches nothing"));
   EXPECT_THAT(failure(manager.Control<ConfigMap>("idle").MaxConcurrentReconciles(0).Reconcile(nothing)),
-              HasSubstr("at least one worker"));
+              HasSubstr("MaxConcurrentReconciles() is 0"));
   EXPECT_THAT(failure(manager.Control<ConfigMap>("empty").Reconcile(std::function<Result<void>(Request&)>())),
               HasSubstr("Reconcile() is empty"));
   const std::function<void(const Deployment&, Requests&)> no_map;

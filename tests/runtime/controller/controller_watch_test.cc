@@ -152,7 +152,7 @@ TEST_P(ControllerWatchTest, OwnsObjectsByTheirMetadataWithOneCacheUntilTheWholeO
 TEST_P(ControllerWatchTest, TwoControllersOfAKindShareItsCacheAndCountTheirFailuresAlone) {
   AddMap("shared-object");
   const Manager manager = New();
-  const auto limiter = ExponentialRateLimiter(1s);
+  const Shared<RateLimiter> limiter = Must(ExponentialRateLimiter(1s));
   std::map<std::string, std::vector<TimePoint>> times;
   for (const char* name : {"first", "second"}) {
     Must(manager.Control<ConfigMap>(name).RateLimiter(limiter).Reconcile([&](Request& request) -> Result<void> {

@@ -484,6 +484,7 @@ TEST_P(EventRecorderTest, NeverBlocksItsCaller) {
 TEST_P(EventRecorderTest, DoesNothingBeforeTheFirstEvent) {
   cluster_.RunUntilIdle();
   EXPECT_EQ(cluster_.simulation().census().timers, 0u);
+  EXPECT_THAT(recorder_.Stop(-1s).error().ToString(), HasSubstr("`limit` is -1s"));
   EXPECT_TRUE(recorder_.Stop());
   EXPECT_EQ(cluster_.simulation().census().timers, 0u);
   EXPECT_THAT(cluster_.Writes(), IsEmpty());

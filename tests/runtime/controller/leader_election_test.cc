@@ -573,13 +573,24 @@ TEST(LeaderElectionOptionsTest, ABadOptionIsAClearError) {
     return made.error().ToString();
   };
   const LeaderElectionOptions good{.name = "shop", .namespace_ = "default"};
-  EXPECT_TRUE(LeaderElector::New(connection, good));
+  const auto elector = LeaderElector::New(connection, good);
+  ASSERT_TRUE(elector);
+  EXPECT_THAT(elector->Release(-1s).error().ToString(), HasSubstr("`limit` is -1s"));
   EXPECT_THAT(refused({.namespace_ = "default"}), HasSubstr("leader election: the name of the lease is empty"));
   EXPECT_THAT(refused({.name = "a/b", .namespace_ = "default"}), HasSubstr("the name \"a/b\" must not"));
   EXPECT_THAT(refused({.name = "a", .namespace_ = ".."}), HasSubstr("the namespace \"..\" must not"));
   auto options = good;
-  options.retry_period = 0s;
-  EXPECT_THAT(refused(options), HasSubstr("a duration is 0s, and must be positive"));
+  const std::pair<const char*, Nanos LeaderElectionOptions::*> durations[] = {
+      {"lease_duration", &LeaderElectionOptions::lease_duration},
+      {"renew_deadline", &LeaderElectionOptions::renew_deadline},
+      {"retry_period", &LeaderElectionOptions::retry_period}};
+  for (const auto& [name, member] : durations) {
+    for (const char* text : {"0s", "-1s"}) {
+      options = good;
+      options.*member = std::string_view(text) == "0s" ? Nanos() : Nanos(-1s);
+      EXPECT_THAT(refused(options), HasSubstr(std::string(name) + " is " + text + ", and must be positive"));
+    }
+  }
   options = good;
   options.renew_deadline = 15s;
   EXPECT_THAT(refused(options), HasSubstr("lease_duration is 15s, and must be longer than renew_deadline, 15s"));

@@ -196,6 +196,33 @@ TEST_P(ProcessTest, RunsAnItemAgainAfterTheTimeThatTheFunctionAsksForAndForgetsI
   Stop(processed);
 }
 
+TEST_P(ProcessTest, RunsAnItemAgainAtOnceAfterZeroAndNotAfterNever) {
+  const auto processed = Process(1, [&](const std::string& key) -> Result<Requeue> {
+    calls_.push_back(key);
+    if (key == "never") return Requeue::After(kNever);
+    return calls_.size() < 3 ? Requeue::After(0s) : Requeue::Done();
+  });
+  queue_.Add("zero");
+  Run();
+  queue_.Add("never");
+  ASSERT_TRUE(simulation_.Advance(1000h));
+  EXPECT_THAT(calls_, ElementsAre("zero", "zero", "zero", "never"));
+  Stop(processed);
+}
+
+TEST_P(ProcessTest, TakesANegativeDelayForAnErrorOfTheCall) {
+  const auto processed = Process(1, [&](const std::string& key) -> Result<Requeue> {
+    calls_.push_back(key);
+    return calls_.size() == 1 ? Requeue::After(-1s) : Requeue::Done();
+  });
+  queue_.Add("a");
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("a", "a"));
+  EXPECT_THAT(failures_->told, ElementsAre(HasSubstr("orders a #1: Requeue::after is -1s")));
+  EXPECT_EQ(failures_->delays.at(0), 5ms);
+  Stop(processed);
+}
+
 // Contract: controller 68.
 TEST_P(ProcessTest, KeepsThePriorityOfARetriedItemUnlessTheFunctionNamesAnother) {
   int calls = 0;
@@ -203,7 +230,7 @@ TEST_P(ProcessTest, KeepsThePriorityOfARetriedItemUnlessTheFunctionNamesAnother)
     calls_.push_back(key);
     if (key != "a") return Requeue{};
     if (++calls == 1) return Fail(Code::kConflict, "again");
-    return Requeue{.after = calls == 2 ? Nanos(5ms) : Nanos(), .priority = 9};
+    return Requeue{.after = calls == 2 ? std::optional<Nanos>(5ms) : std::nullopt, .priority = 9};
   });
   queue_.Add("a", {.priority = kLowPriority});
   for (int round = 0; round < 2; ++round) {

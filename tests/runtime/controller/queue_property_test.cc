@@ -53,9 +53,9 @@ class Model {
   }
 
   // The same after the delay of the queue's limiter, or after `after` if that is set and shorter.
-  void AddRateLimited(int key, TimePoint now, Nanos after, int priority) {
+  void AddRateLimited(int key, TimePoint now, std::optional<Nanos> after, int priority) {
     const Nanos delay = std::min(kBase * (1 << std::min(EntryOf(key).failures++, 10)), kLimit);
-    Add(key, now, after > Nanos::zero() ? std::min(delay, after) : delay, priority);
+    Add(key, now, after ? std::min(delay, *after) : delay, priority);
   }
   void Forget(int key) { EntryOf(key).failures = 0; }
   int NumRequeues(int key) { return EntryOf(key).failures; }
@@ -179,12 +179,14 @@ class QueueBesideModel {
   int Choose(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
   void Add() {
     const int key = Choose(keys_);
-    const Nanos after(Choose(3) > 0 ? 0 : Choose(50));
+    std::optional<Nanos> after;
+    if (Choose(3) == 0) after = Nanos(Choose(50));
     const int priority = Choose(3) > 0 ? 0 : Choose(5) - 2;
     const bool rate_limited = Choose(4) == 0;
     queue_.Add(key, {.after = after, .rate_limited = rate_limited, .priority = priority});
     const TimePoint now = executor_->clock()->Now();
-    rate_limited ? model_.AddRateLimited(key, now, after, priority) : model_.Add(key, now, after, priority);
+    rate_limited ? model_.AddRateLimited(key, now, after, priority)
+                 : model_.Add(key, now, after.value_or(Nanos::zero()), priority);
   }
   void Forget() {
     const int key = Choose(keys_);
@@ -211,7 +213,7 @@ class QueueBesideModel {
   std::mt19937_64 random_;
   const int keys_;
   Shared<testing::ManualExecutor> executor_ = MakeShared<testing::ManualExecutor>();
-  WorkQueue<int> queue_{{.executor = executor_, .rate_limiter = ExponentialRateLimiter(Model::kBase, Model::kLimit)}};
+  WorkQueue<int> queue_{{.executor = executor_, .rate_limiter = *ExponentialRateLimiter(Model::kBase, Model::kLimit)}};
   Model model_;
   std::vector<int> taken_;
 };

@@ -15,7 +15,9 @@ namespace kgen {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::_;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Pair;
 
 class WorkQueueTest : public ::testing::Test {
@@ -247,6 +249,31 @@ TEST_F(WorkQueueTest, WaitsForTheShorterOfADelayAndTheRateLimit) {
   EXPECT_THAT(TakeAll(queue_), ElementsAre("a"));
   executor_->Advance(4ms);
   EXPECT_THAT(TakeAll(queue_), ElementsAre("b"));
+}
+
+TEST_F(WorkQueueTest, TakesAZeroDelayForNoneAndOneOfNeverForTheNextAddition) {
+  queue_.Add("zero", {.after = 0s, .rate_limited = true});
+  queue_.Add("never", {.after = kNever});
+  executor_->Advance(1000h);
+  EXPECT_THAT(TakeAll(queue_), ElementsAre("zero"));
+  queue_.Add("never");
+  EXPECT_THAT(TakeAll(queue_), ElementsAre("never"));
+}
+
+TEST_F(WorkQueueTest, ReportsANegativeDelayAndTakesItForZero) {
+  struct Told final : Observer {
+    void OnLogged(const Logged& e) override {
+      EXPECT_TRUE(e.warning);
+      lines.push_back(std::string(e.source) + " " + std::string(e.key) + ": " + std::string(e.message));
+    }
+    std::vector<std::string> lines;
+  };
+  const auto told = MakeShared<Told>();
+  const Queue queue = Make({.observer = told});
+  queue.Add("a", {.after = -1s});
+  queue.Add("b", {.after = -1s, .rate_limited = true});
+  EXPECT_THAT(TakeAll(queue), ElementsAre("a", "b"));
+  EXPECT_THAT(told->lines, ElementsAre(HasSubstr("orders a: the option `after` of an addition is -1s"), _));
 }
 
 // Contract: controller 81.

@@ -42,8 +42,10 @@ namespace kgen {
 
 // When a key that is added becomes a request.
 struct RequestOptions {
-  Nanos after{};  // a delay
-  // By default that of the cause: low for the objects of the first list and for resyncs, else normal.
+  // A delay. Absent or zero: none; kNever: until the key is added again. A negative one is reported to the observer and
+  // counts as zero.
+  std::optional<Nanos> after{};
+  // Absent: that of the cause: low for the objects of the first list and for resyncs, else normal.
   std::optional<int> priority{};
 };
 
@@ -118,7 +120,7 @@ struct ControllerDefaults {
   std::vector<std::pair<std::string, int>> group_kind_concurrency{};
   Shared<RateLimiter> rate_limiter{};  // one for all controllers, so they share the tokens of a bucket
   bool use_priority_queue = true;
-  Nanos reconciliation_timeout{};  // 0: none
+  std::optional<Nanos> reconciliation_timeout{};  // absent: kNoLimit
   bool need_leader_election = true;
   bool recover_panic = true;
   bool skip_own_writes = false;
@@ -316,8 +318,8 @@ class [[nodiscard]] ControllerBuilder {
   }
   // false: first in, first out. By default changes overtake the objects of the first list and resyncs.
   ControllerBuilder&& UsePriorityQueue(bool use) && { return spec_.use_priority_queue = use, std::move(*this); }
-  // After so long the stop token of a call is requested, so its calls of the API end. A function that goes on without
-  // looking at the token is not interrupted. 0: never, as by default.
+  // By default kNoLimit. After so long the stop token of a call is requested, so its calls of the API end. A function
+  // that goes on without looking at the token is not interrupted.
   ControllerBuilder&& ReconciliationTimeout(Nanos timeout) && {
     return spec_.reconciliation_timeout = timeout, std::move(*this);
   }
@@ -347,8 +349,9 @@ class [[nodiscard]] ControllerBuilder {
   //   an exception       is an error of this call and of nothing else: that of a kgen::Exception, as Must() and
   //                      Request::Get() throw it, else kUserCode
   //
-  // Errors: kInvalidArgument  no watch, an empty or taken name, fewer than one worker, an empty std::function, or a
-  //                           type that is no kind, such as PodSpec
+  // Errors: kInvalidArgument  no watch, an empty or taken name, MaxConcurrentReconciles() of less than one, a
+  //                           ReconciliationTimeout() that is not positive, an empty std::function, or a type that is
+  //                           no kind, such as PodSpec
   //         kNotFound         a dynamic kind that the server does not have
   //         kStopped          the manager has stopped
   //         those of discovery, for dynamic kinds

@@ -129,9 +129,10 @@ class Endpoint {
   //         kStopped          Stop() was called before
   Result<void> Start();
   // Stops accepting, closes connections without a request, requests the stop of running functions, and waits until
-  // requests are answered and functions have returned. After `limit`, it closes all connections and fails; 0 does not
-  // wait, and does not fail. A second call does nothing.
+  // requests are answered and functions have returned. After `limit`, it closes all connections and fails. Zero does
+  // not wait, and does not fail; kNoLimit waits for ever. A second call does nothing.
   // Errors: kTimeout          a request or a function was still running; the message names the functions
+  //         kInvalidArgument  `limit` is negative: nothing is stopped
   //         kInvalidArgument, kDeadlock  as of Waiter::Wait; everything is closed
   Result<void> Stop(Nanos limit);
 

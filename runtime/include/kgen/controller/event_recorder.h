@@ -124,9 +124,11 @@ class EventRecorder {
   EventCounts counts() const;
 
   // Accepts no more events (they are dropped) and writes what is left, the last counts of series included. Blocks until
-  // that is done, but at most for `limit`; then it drops the rest. A request that is under way may still take effect.
+  // that is done, but at most for `limit`; then it drops the rest: at once if it is zero, never if it is kNoLimit. A
+  // request that is under way may still take effect.
   //
   // Errors: kTimeout  the limit passed; the message says how many events were dropped
+  //         kInvalidArgument  `limit` is negative: nothing is stopped
   //         kInvalidArgument, kDeadlock, kCancelled  as of Waiter::Wait; what is left is written in the background
   Result<void> Stop(Nanos limit = std::chrono::seconds(30)) const;
 

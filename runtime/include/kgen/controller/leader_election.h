@@ -48,15 +48,15 @@ struct LeaderElectionOptions {
   std::string name{};        // of the Lease; required
   std::string namespace_{};  // of the Lease, must exist; "": that of the pod's service account
   std::string identity{};    // must differ between processes; "": the host name, "_" and a random number
-  // The others wait so long after the last renewal that they have seen. The Lease contains it in whole seconds, rounded
-  // up.
+  // By default 15 s. The others wait so long after the last renewal that they have seen. The Lease contains it in whole
+  // seconds, rounded up.
   Nanos lease_duration = std::chrono::seconds(15);
-  // The leader stops leading so long after its last successful renewal. Must be shorter than lease_duration; the ratio
-  // of the two is how much clock rates may differ.
+  // By default 10 s. The leader stops leading so long after its last successful renewal. Must be shorter than
+  // lease_duration; the ratio of the two is how much clock rates may differ.
   Nanos renew_deadline = std::chrono::seconds(10);
-  // Between renewals. The others look at the Lease after 1 to 2.2 times as long.
+  // By default 2 s: between renewals. The others look at the Lease after 1 to 2.2 times as long.
   Nanos retry_period = std::chrono::seconds(2);
-  // Release() clears the holder of the Lease. If false, it only stops renewing.
+  // By default Release() clears the holder of the Lease. If false, it only stops renewing.
   bool release = true;
   std::vector<std::pair<std::string, std::string>> labels{};  // set on the Lease, beside those that it has
 };
@@ -96,9 +96,10 @@ class LeaderElector {
 
   // Stops leading: from now on the guard refuses, and nothing is renewed. Then, unless options.release is false, clears
   // the holder if that is this process, so that another one can take the Lease at once. Call it only after all work has
-  // ended; if some has not, call Abandon() instead. Blocks for `limit` at most. Does nothing when called again.
-  // Errors: those of the requests (the Lease then expires by itself), kTimeout, kInvalidArgument (a thread that must
-  // not block).
+  // ended; if some has not, call Abandon() instead. Blocks for `limit` at most, without end if it is kNoLimit.
+  // Does nothing when called again.
+  // Errors: those of the requests (the Lease then expires by itself), kTimeout, kInvalidArgument (a negative limit, or
+  // a thread that must not block).
   [[nodiscard]] Result<void> Release(Nanos limit = std::chrono::seconds(10)) const;
 
   // Stops leading as Release() does, but leaves the Lease as it is, to expire: for work that has not ended. Never

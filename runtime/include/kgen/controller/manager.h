@@ -56,7 +56,8 @@ struct ManagerOptions {
   EndpointOptions endpoint{.address = ""};
   CachesOptions caches{};
   ControllerDefaults controllers{};  // what their builders do not set
-  // How long Run() waits, once it is stopped, for running calls to return. 0: not at all; negative: for ever.
+  // By default 30 s: how long Run() waits, once it is stopped, for running calls to return. Zero: not at all; kNoLimit:
+  // for ever.
   Nanos graceful_shutdown_timeout = std::chrono::seconds(30);
 };
 
@@ -76,10 +77,11 @@ struct RunnableOptions {
 class Manager {
  public:
   // Opens the endpoint's port, and does no other network I/O.
-  // Errors: kConfig, kInvalidArgument  options or config contradict each other, or give controllers no worker, or more
-  //                                    than the executor has threads for blocking work. Reconcile() of a controller
-  //                                    fails in the same way if all of the manager's need too many: each needs one
-  //                                    thread and one for each worker, and event handlers need one
+  // Errors: kConfig, kInvalidArgument  options or config contradict each other, an option is out of its range, or
+  //                                    controllers could need more threads for blocking work than the executor has.
+  //                                    Reconcile() of a controller fails in the same way if all of the manager's need
+  //                                    too many: each needs one thread and one for each worker, and event handlers
+  //                                    need one
   //         kUnavailable               the endpoint's address is taken
   [[nodiscard]] static Result<Manager> New(const rest::Config& config, ManagerOptions options = {});
   [[nodiscard]] static Result<Manager> New(const kgen::Connection& connection, ManagerOptions options = {});

@@ -18,16 +18,23 @@
 
 namespace kgen {
 
+namespace detail {
+// Errors: kInvalidArgument  it is negative
+Result<void> CheckWaitLimit(const ObjectKey& key, Nanos limit);
+}  // namespace detail
+
 // Blocks until `predicate` returns true for the cached object, and returns that state of it: a null Ref if the
 // predicate was waiting for its absence. It is called on the calling thread, at the beginning and again after changes
 // of the cache; states between two calls are not seen. Waits for the cache to sync first.
+// A `limit` of zero looks once, and one of kNoLimit waits for ever.
 //
-// Errors: kTimeout (`limit` has passed), kCancelled (`stop`), kInvalidArgument (the namespace is not cached, or a
-// thread that must not block), kStopped, and those of Cache::WaitForSync(). An exception of the predicate reaches the
-// caller.
+// Errors: kTimeout (`limit` has passed), kCancelled (`stop`), kInvalidArgument (the namespace is not cached, `limit` is
+// negative, or a thread that must not block), kStopped, and those of Cache::WaitForSync(). An exception of the
+// predicate reaches the caller.
 template <typename T, std::predicate<const Ref<const T>&> Predicate>
 [[nodiscard]] Result<Ref<const T>> WaitFor(const Cache<T>& cache, const ObjectKey& key, Predicate predicate,
                                            std::stop_token stop, Nanos limit) {
+  if (Result<void> valid = detail::CheckWaitLimit(key, limit); !valid) return Fail(std::move(valid).error());
   Result<AnyRef> object = cache.any().WaitFor(
       key, [&](const AnyRef& any) { return static_cast<bool>(predicate(any.As<T>())); }, std::move(stop), limit);
   if (!object) return Fail(std::move(object).error());
@@ -39,6 +46,7 @@ template <typename T, std::predicate<const Ref<const T>&> Predicate>
 template <detail::NamesItsKind T, std::predicate<const Ref<const T>&> Predicate>
 [[nodiscard]] Result<Ref<const T>> WaitFor(const CachedClient& client, const ObjectKey& key, Predicate predicate,
                                            std::stop_token stop, Nanos limit) {
+  if (Result<void> valid = detail::CheckWaitLimit(key, limit); !valid) return Fail(std::move(valid).error());
   if (stop.stop_requested()) return Fail(Code::kCancelled, "wait for " + key.str() + ": a stop was requested");
   Result<Ref<const T>> first = client.With(stop).template Get<T>(key);
   if (!first || predicate(*first)) return first;

@@ -67,7 +67,9 @@ struct WorkQueueOptions {
 };
 
 struct AddOptions {
-  Nanos after{};              // a delay
+  // A delay. Absent or zero: none; kNever: until the key is added again. A negative one is reported to the observer and
+  // counts as zero.
+  std::optional<Nanos> after{};
   bool rate_limited = false;  // as long a delay as the rate limiter says; with `after` too, the shorter of both
   int priority = kNormalPriority;
 };
@@ -76,8 +78,10 @@ struct AddOptions {
 //
 //   return kgen::Requeue::After(30s);
 struct Requeue {
-  Nanos after{};                  // 0: not before the next event
-  std::optional<int> priority{};  // by default the one that the item had this time
+  // Absent or kNever: not before the next event. Zero: at once, unlike the RequeueAfter of controller-runtime. A
+  // negative one is an error of the call (kInvalidArgument), which is reported and backs off.
+  std::optional<Nanos> after{};
+  std::optional<int> priority{};  // absent: the one that the item had this time
   // Instead, after the delay of the rate limiter, which grows with each time in a row, as after an error; but nothing
   // has failed, so the observer is not notified.
   bool back_off = false;
@@ -146,7 +150,8 @@ class WorkQueue {
   // exception counts as an error with code kUserCode. Done() is not needed: the end of a call is the end of its
   // processing.
   //
-  // Errors: kInvalidArgument  workers < 1, another Process() of this queue runs, or a thread that must not block
+  // Errors: kInvalidArgument  `workers` is less than 1, another Process() of this queue runs, or a thread that must not
+  // block
   //         kStopped          the queue was shut down before
   //         kDeadlock, kCancelled  simulation, or the executor was shut down: the queue is shut down, but running calls
   //                           are not waited for, and the last of them destroys the function

@@ -35,8 +35,9 @@ std::string RandomIdentity() {
 Result<void> CheckDurations(const LeaderElectionOptions& options) {
   const Nanos lease = options.lease_duration, renew = options.renew_deadline, retry = options.retry_period;
   const auto text = [](Nanos duration) { return client::DurationText(duration); };
-  for (const Nanos each : {lease, renew, retry}) {
-    if (each <= Nanos::zero()) return Refuse("a duration is " + text(each) + ", and must be positive");
+  for (const auto& [name, value] :
+       {std::pair("lease_duration", lease), std::pair("renew_deadline", renew), std::pair("retry_period", retry)}) {
+    if (value <= Nanos::zero()) return Refuse(std::string(name) + " is " + text(value) + ", and must be positive");
   }
   if (lease > std::chrono::seconds(std::numeric_limits<std::int32_t>::max())) {
     return Refuse("lease_duration has more seconds than the lease can contain");
@@ -114,6 +115,10 @@ void LeaderElector::Abandon() const {
 }
 Result<void> LeaderElector::Release(Nanos limit) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  if (limit < Nanos::zero()) {
+    return Fail(Code::kInvalidArgument,
+                "release the lease: `limit` is " + client::DurationText(limit) + ", but it must not be negative");
+  }
   const Shared<controller::ElectorState> state = handle_->state;
   return state->Release(limit);
 }

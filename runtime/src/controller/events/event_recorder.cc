@@ -6,6 +6,7 @@
 #include "controller/events/event_writer.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
+#include "net/text.h"
 
 namespace kgen {
 
@@ -36,6 +37,10 @@ EventCounts EventRecorder::counts() const { return handle_->writer->counts(); }
 Result<void> EventRecorder::Stop(Nanos limit) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   // Held, because the handle may be destroyed meanwhile.
+  if (limit < Nanos::zero()) {
+    return Fail(Code::kInvalidArgument,
+                "stop the event recorder: `limit` is " + client::DurationText(limit) + ", but it must not be negative");
+  }
   const Shared<controller::EventWriter> writer = handle_->writer;
   return writer->Stop(limit);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/request/errors.h"
+#include "controller/queue/queue_state.h"
 #include "core/execution/jitter.h"
 #include "core/execution/post_timer.h"
 #include "core/observers/notify_observer.h"
@@ -131,8 +132,8 @@ class ControllerRunner::Call {
       const MutexLock lock(runner_.mutex_);
       runner_.calls_.push_back(this);
     }
-    const Nanos limit = runner.environment_.settings.reconciliation_timeout;
-    if (limit <= Nanos::zero()) return;
+    const Nanos limit = runner.environment_.settings.reconciliation_timeout.value_or(kNoLimit);
+    if (limit == kNoLimit) return;
     const Shared<Executor>& executor = runner.environment_.executor;
     deadline_ = Later(started_, limit);
     // The timer only posts, because callbacks of the token are code of the user.
@@ -360,6 +361,9 @@ Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::
   }
   metrics_.active.Add(1);
   Result<Requeue> result = CallFunction(function, state);
+  if (result) {
+    if (Result<void> valid = CheckRequeue(*result); !valid) result = Fail(std::move(valid).error());
+  }
   metrics_.active.Add(-1);
   metrics_.time.Observe(environment_.executor->clock()->Now() - call.started());
   if (skips) NoteOwnWrites(key, log->Take(), result);
@@ -388,7 +392,7 @@ std::optional<Requeue> ControllerRunner::SkipOwnWrites(const ObjectKey& key, con
     if (writes.empty()) last_calls_.erase(last);
   }
   metrics_.skipped.Add();
-  if (result.after > Nanos::zero()) {
+  if (result.after) {
     reasons_.SetFallback(key, Cause::kRequeued, reconciled_ != nullptr ? reconciled_->kind : std::string_view());
   }
   return result;
@@ -403,7 +407,7 @@ void ControllerRunner::NoteOwnWrites(const ObjectKey& key, std::vector<WriteLog:
   }
   LastCall& last = last_calls_[key];
   last = {.writes = std::move(writes)};
-  if (result->after > Nanos::zero()) last.due = Later(environment_.executor->clock()->Now(), result->after);
+  if (ComesBack(*result)) last.due = Later(environment_.executor->clock()->Now(), *result->after);
 }
 
 std::string ControllerRunner::Doing() const {
@@ -473,7 +477,7 @@ Result<Requeue> ControllerRunner::Conclude(const RequestState& state, Result<Req
   if (timed_out) metrics_.timeouts.Add();
   if (result) {
     const Requeue& requeue = *result;
-    const bool after = requeue.after > Nanos::zero() && !requeue.back_off;
+    const bool after = ComesBack(requeue) && !requeue.back_off;
     if (requeue.back_off) metrics_.requeued.Add();
     if (after) metrics_.requeued_after.Add();
     if (!requeue.back_off && !after) metrics_.succeeded.Add();
@@ -495,7 +499,7 @@ Result<Requeue> ControllerRunner::Conclude(const RequestState& state, Result<Req
   if (IsTerminal(error)) {
     metrics_.terminal_errors.Add();
   } else if (timed_out) {
-    const std::string limit = client::DurationText(environment_.settings.reconciliation_timeout);
+    const std::string limit = client::DurationText(*environment_.settings.reconciliation_timeout);
     error = Error(Code::kTimeout, "the deadline of " + limit + " passed: " + error.ToString());
   }
   return Fail(WithId(std::move(error), state));

@@ -79,12 +79,31 @@ Result<void> CheckThreads(const Executor& executor, int threads) {
                   std::to_string(threads + kMoreThreads - *limit));
 }
 
-Result<void> CheckDefaults(const ControllerDefaults& defaults) {
-  if (defaults.max_concurrent_reconciles < 1) {
-    return Fail(Code::kInvalidArgument, "controllers need at least one worker each");
+Result<void> CheckCalls(std::string_view option, std::optional<int> calls) {
+  if (!calls || *calls >= 1) return {};
+  return Fail(Code::kInvalidArgument,
+              std::string(option) + " is " + std::to_string(*calls) + ", but a controller needs at least one call");
+}
+
+Result<void> CheckTimeout(std::string_view option, std::optional<Nanos> timeout) {
+  if (!timeout || *timeout > Nanos::zero()) return {};
+  return Fail(Code::kInvalidArgument, std::string(option) + " is " + client::DurationText(*timeout) +
+                                          ", but it must be positive; kgen::kNoLimit means no timeout");
+}
+
+Result<void> CheckOptions(const ManagerOptions& options) {
+  const ControllerDefaults& defaults = options.controllers;
+  if (Result<void> fine = CheckCalls("max_concurrent_reconciles", defaults.max_concurrent_reconciles); !fine) {
+    return fine;
   }
-  for (const auto& [kind, workers] : defaults.group_kind_concurrency) {
-    if (workers < 1) return Fail(Code::kInvalidArgument, "controllers of '" + kind + "' need at least one worker each");
+  for (const auto& [kind, calls] : defaults.group_kind_concurrency) {
+    if (Result<void> fine = CheckCalls("group_kind_concurrency of '" + kind + "'", calls); !fine) return fine;
+  }
+  if (Result<void> fine = CheckTimeout("reconciliation_timeout", defaults.reconciliation_timeout); !fine) return fine;
+  if (options.graceful_shutdown_timeout < Nanos::zero()) {
+    return Fail(Code::kInvalidArgument, "graceful_shutdown_timeout is " +
+                                            client::DurationText(options.graceful_shutdown_timeout) +
+                                            ", but a time is not negative; kgen::kNoLimit means for ever");
   }
   return {};
 }
@@ -92,7 +111,7 @@ Result<void> CheckDefaults(const ControllerDefaults& defaults) {
 }  // namespace
 
 Result<Shared<ManagerState>> ManagerState::Make(const Connection& connection, ManagerOptions options) {
-  if (Result<void> fine = CheckDefaults(options.controllers); !fine) return Fail(fine.error().With("new manager"));
+  if (Result<void> fine = CheckOptions(options); !fine) return Fail(fine.error().With("new manager"));
   if (Result<void> enough = CheckThreads(connection.executor(), 1 + options.controllers.max_concurrent_reconciles);
       !enough) {
     return Fail(enough.error().With("new manager"));
@@ -150,9 +169,8 @@ ManagerState::ManagerState(const Connection& connection, ManagerOptions options,
 
 Result<void> ManagerState::Check(const detail::ControllerSpec& spec) const {
   if (spec.name.empty()) return Fail(Code::kInvalidArgument, "a controller needs a name");
-  if (spec.max_concurrent_reconciles && *spec.max_concurrent_reconciles < 1) {
-    return Fail(Code::kInvalidArgument, "it needs at least one worker");
-  }
+  if (Result<void> fine = CheckCalls("MaxConcurrentReconciles()", spec.max_concurrent_reconciles); !fine) return fine;
+  if (Result<void> fine = CheckTimeout("ReconciliationTimeout()", spec.reconciliation_timeout); !fine) return fine;
   if (spec.watches.empty()) return Fail(Code::kInvalidArgument, "it watches nothing; use Control<T>() or Watches()");
   if (!spec.reconcile) return Fail(Code::kInvalidArgument, "the function of Reconcile() is empty");
   for (const detail::WatchSpec& watch : spec.watches) {
@@ -180,7 +198,7 @@ ControllerDefaults ManagerState::SettingsOf(const detail::ControllerSpec& spec, 
   settings.max_concurrent_reconciles = spec.max_concurrent_reconciles.value_or(settings.max_concurrent_reconciles);
   if (spec.rate_limiter) settings.rate_limiter = spec.rate_limiter;
   settings.use_priority_queue = spec.use_priority_queue.value_or(settings.use_priority_queue);
-  settings.reconciliation_timeout = spec.reconciliation_timeout.value_or(settings.reconciliation_timeout);
+  if (spec.reconciliation_timeout) settings.reconciliation_timeout = spec.reconciliation_timeout;
   settings.need_leader_election = spec.need_leader_election.value_or(settings.need_leader_election);
   settings.skip_own_writes = spec.skip_own_writes.value_or(settings.skip_own_writes);
   settings.recover_panic = spec.recover_panic.value_or(settings.recover_panic);
@@ -395,7 +413,7 @@ Result<void> ManagerState::WaitForRunning() {
     const MutexLock lock(mutex_);
     waiter_ = waiter;
   }
-  const TimePoint deadline = limit < Nanos::zero() ? Waiter::kNoDeadline : Later(executor_->clock()->Now(), limit);
+  const TimePoint deadline = Later(executor_->clock()->Now(), limit);
   for (;;) {
     {
       const MutexLock lock(mutex_);

@@ -12,6 +12,7 @@
 #include "core/observers/throttled_observer.h"
 #include "core/out_of_memory.h"
 #include "core/thrown.h"
+#include "net/text.h"
 
 namespace kgen::controller {
 namespace {
@@ -35,7 +36,7 @@ QueueState::QueueState(const detail::KeyType& type, WorkQueueOptions options)
       clock_(executor_->clock()),
       strand_(executor_->MakeStrand("work queue " + name_)),
       limiter_(options.rate_limiter ? std::move(options.rate_limiter)
-               : options.priorities ? ExponentialRateLimiter()
+               : options.priorities ? *ExponentialRateLimiter()
                                     : DefaultControllerRateLimiter()),
       observer_(OrWarnings(std::move(options.observer), executor_)),
       priorities_(options.priorities),
@@ -58,12 +59,22 @@ Nanos QueueState::Limit(std::uint32_t failures, const AddOptions& options, TimeP
       o.OnHandlerFailed({.informer = handler, .what = what});
     });
   }
-  return options.after > Nanos::zero() ? std::min(delay, options.after) : delay;
+  return options.after ? std::min(delay, *options.after) : delay;
+}
+
+void QueueState::ReportNegativeDelay(const void* key, Nanos delay) const noexcept {
+  NotifyObserver(observer_, [&](Observer& o) {
+    const std::string text = type_.text(key);
+    const std::string message = "the option `after` of an addition is " + client::DurationText(delay) +
+                                ", but a delay is not negative; it counts as zero";
+    o.OnLogged({.source = name_, .key = text, .message = message, .warning = true});
+  });
 }
 
 void QueueState::Add(const void* key, const AddOptions& options) {
   const std::uint32_t hash = HashOf(key);
-  Nanos delay = options.after;
+  Nanos delay = options.after.value_or(Nanos::zero());
+  if (delay < Nanos::zero()) ReportNegativeDelay(key, delay);
   const TimePoint now = options.rate_limited || delay > Nanos::zero() ? Now() : NowIfMeasured();
   if (options.rate_limited) {
     std::uint32_t failures = 0;

@@ -25,6 +25,11 @@
 
 namespace kgen::controller {
 
+// Whether the item comes back after a success without another event.
+inline bool ComesBack(const Requeue& requeue) noexcept { return requeue.after && *requeue.after != kNever; }
+// Errors: kInvalidArgument  its delay is negative
+Result<void> CheckRequeue(const Requeue& requeue);
+
 // Thread safety: all members from any thread. The limiter, the reconcile function, the observer and the executor are
 // called without the lock, and so is a key's hash. The queue's timer is set and cancelled, and waiters are notified,
 // under the lock, and a key's ==, copy and destructor are called under it.
@@ -91,6 +96,7 @@ class QueueState final : public SharedObject {
   void Arm() noexcept KGEN_REQUIRES(mutex_);
   void Disarm() noexcept KGEN_REQUIRES(mutex_);
   void Promote() noexcept;
+  void ReportNegativeDelay(const void* key, Nanos delay) const noexcept;
   Nanos Limit(std::uint32_t failures, const AddOptions& options, TimePoint now) const noexcept;
   void Act(const Wakes& wakes) noexcept {
     if (wakes.workers > 0) StartTasks(wakes);
@@ -129,7 +135,7 @@ class QueueState final : public SharedObject {
   const Shared<Clock> clock_;
   const Shared<Strand> strand_;
   const Shared<RateLimiter> limiter_;
-  const Shared<RateLimiter> fallback_ = ExponentialRateLimiter();  // while the limiter throws
+  const Shared<RateLimiter> fallback_ = *ExponentialRateLimiter();  // while the limiter throws
   const Shared<Observer> observer_;
   const bool priorities_;
   const bool measured_;

@@ -10,6 +10,7 @@
 #include "core/observers/notify_observer.h"
 #include "core/thrown.h"
 #include "kgen/controller/terminal_error.h"
+#include "net/text.h"
 
 namespace kgen::controller {
 
@@ -110,6 +111,9 @@ TimePoint QueueState::Reconcile(const Processing& processing, QueueItem* item, s
   Result<Requeue> result = Requeue{};
   try {
     result = processing.reconcile(item->key());
+    if (result) {
+      if (Result<void> valid = CheckRequeue(*result); !valid) result = Fail(std::move(valid).error());
+    }
   } catch (...) {
     result = Fail(detail::ErrorOfThrown("the function"));
   }
@@ -124,17 +128,24 @@ TimePoint QueueState::Reconcile(const Processing& processing, QueueItem* item, s
   return NowIfMeasured();
 }
 
+Result<void> CheckRequeue(const Requeue& requeue) {
+  if (!requeue.after || *requeue.after >= Nanos::zero()) return {};
+  return Fail(Code::kInvalidArgument, "Requeue::after is " + client::DurationText(*requeue.after) +
+                                          ", but a delay is not negative; use Requeue::After(0s) to run again at once");
+}
+
 TimePoint QueueState::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
   if (std::exchange(item->reported, false)) ReportRecovery(item);
-  const bool again = requeue.after > Nanos::zero();
+  const bool again = ComesBack(requeue);
   const TimePoint now = again ? Now() : NowIfMeasured();
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
     item->failures = 0;
     if (again && !shutting_down_) {
-      Queue(item, {.due = Later(now, requeue.after), .priority = requeue.priority.value_or(priority), .periodic = true},
-            now, wakes);
+      When when{.priority = requeue.priority.value_or(priority), .periodic = true};
+      if (*requeue.after > Nanos::zero()) when.due = Later(now, *requeue.after);
+      Queue(item, when, now, wakes);
     }
     Finish(item, now, wakes);
   }

@@ -2,9 +2,11 @@
 #include "kgen/controller/rate_limiter.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "client/request/rate_limiter.h"
+#include "net/text.h"
 
 namespace kgen {
 namespace {
@@ -15,7 +17,6 @@ class Exponential final : public RateLimiter {
   Nanos When(int failures, TimePoint) noexcept override {
     Nanos delay = base_;
     for (int i = 0; i < failures && delay < limit_; ++i) {
-      if (delay <= Nanos::zero()) return Nanos::zero();
       if (delay > limit_ / 2) return limit_;  // doubling would exceed the limit or overflow
       delay *= 2;
     }
@@ -62,21 +63,42 @@ class AtMost final : public RateLimiter {
 
 }  // namespace
 
-Shared<RateLimiter> ExponentialRateLimiter(Nanos base, Nanos limit) { return MakeShared<Exponential>(base, limit); }
+Result<Shared<RateLimiter>> ExponentialRateLimiter(Nanos base, Nanos limit) {
+  for (const auto& [name, value] : {std::pair("base", base), std::pair("limit", limit)}) {
+    if (value > Nanos::zero()) continue;
+    return Fail(Code::kInvalidArgument, "exponential rate limiter: `" + std::string(name) + "` is " +
+                                            client::DurationText(value) + ", but it must be positive");
+  }
+  return MakeShared<Exponential>(base, limit);
+}
 
-Shared<RateLimiter> BucketRateLimiter(double per_second, int burst) { return MakeShared<Bucket>(per_second, burst); }
+Result<Shared<RateLimiter>> BucketRateLimiter(double per_second, int burst) {
+  if (!(per_second > 0)) {
+    return Fail(Code::kInvalidArgument,
+                "bucket rate limiter: `per_second` is " + std::to_string(per_second) + ", but it must be positive");
+  }
+  if (burst < 1) {
+    return Fail(Code::kInvalidArgument,
+                "bucket rate limiter: `burst` is " + std::to_string(burst) + ", but it must be at least 1");
+  }
+  return MakeShared<Bucket>(per_second, burst);
+}
 
 Shared<RateLimiter> MaxOfRateLimiter(std::vector<Shared<RateLimiter>> limiters) {
   std::erase(limiters, nullptr);
   return MakeShared<MaxOf>(std::move(limiters));
 }
 
-Shared<RateLimiter> WithMaxWait(Shared<RateLimiter> limiter, Nanos limit) {
+Result<Shared<RateLimiter>> WithMaxWait(Shared<RateLimiter> limiter, Nanos limit) {
+  if (limit < Nanos::zero()) {
+    return Fail(Code::kInvalidArgument, "rate limiter: the longest wait, `limit`, is " + client::DurationText(limit) +
+                                            ", but it must not be negative");
+  }
   return MakeShared<AtMost>(limiter ? std::move(limiter) : MaxOfRateLimiter({}), limit);
 }
 
 Shared<RateLimiter> DefaultControllerRateLimiter() {
-  return MaxOfRateLimiter({ExponentialRateLimiter(), BucketRateLimiter()});
+  return MaxOfRateLimiter({*ExponentialRateLimiter(), *BucketRateLimiter()});
 }
 
 }  // namespace kgen

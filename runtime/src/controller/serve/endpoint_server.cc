@@ -123,6 +123,10 @@ Result<void> EndpointServer::Start() {
 }
 
 Result<void> EndpointServer::Stop(Nanos limit) {
+  if (limit < Nanos::zero()) {
+    return Fail(Code::kInvalidArgument,
+                "stop the endpoint: `limit` is " + client::DurationText(limit) + ", but it must not be negative");
+  }
   {
     const MutexLock lock(mutex_);
     if (std::exchange(state_, State::kStopped) == State::kStopped) return {};

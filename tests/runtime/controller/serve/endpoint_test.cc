@@ -249,6 +249,7 @@ TEST_F(EndpointTest, StopClosesIdleConnectionsAndTheListener) {
   const auto idle = loop_->Dial();
   idle->Receive(Request("/healthz"));
   executor_->Run();
+  EXPECT_THAT(server_->Stop(-1s).error().ToString(), HasSubstr("`limit` is -1s"));
   Must(server_->Stop(30s));
   EXPECT_TRUE(idle->closed());
   EXPECT_TRUE(early->closed());
