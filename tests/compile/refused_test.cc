@@ -54,6 +54,11 @@ void Try(const kgen::Manager& manager) {
     return CompileUnit("#include <k8s/core/v1/client.h>\n#include <k8s/core/v1/types.h>\n" + std::string(headers) +
                        "\nvoid Try(const k8s::core::v1::PodsClient& pods) {\n" + std::string(body) + "\n}\n");
   }
+  // The line of the first error, empty if there is none.
+  static std::string FirstError(const std::string& said) {
+    const std::size_t first = said.find("error:");
+    return first == std::string::npos ? "" : said.substr(first, said.find('\n', first) - first);
+  }
   static std::string CompileUnit(std::string_view text) {
     const std::string source = ::testing::TempDir() + "refused_" + std::to_string(::getpid()) + ".cc";
     std::ofstream(source) << text;
@@ -141,13 +146,34 @@ TEST_F(RefusedTest, ControllersOfObjectsOfAnyKindAreToldHowToNameIt) {
 }
 
 TEST_F(RefusedTest, ASubresourceOfAnotherGroupSaysWhatToInclude) {
-  constexpr std::string_view kCall = R"((void)pods.Evict("web-0", {});)";
-  EXPECT_EQ(CompileWithPods("#include <k8s/policy/v1/types.h>", kCall), "");
+  constexpr std::string_view kHeader = "#include <kgen/client/subresources.h>\n";
+  constexpr std::string_view kCall = R"((void)Evict(pods, "web-0", {});)";
+  EXPECT_EQ(CompileWithPods(std::string(kHeader) + "#include <k8s/policy/v1/types.h>", kCall), "");
+  const std::string said = CompileWithPods(kHeader, kCall);
+  EXPECT_THAT(FirstError(said), HasSubstr("include the types.h of its namespace, such as <k8s/policy/v1/types.h>"));
+}
+
+TEST_F(RefusedTest, TheAsynchronousFormSaysInOneErrorWhatToInclude) {
+  constexpr std::string_view kCall = R"(pods.Async().Get("web-0", [](kgen::Result<k8s::core::v1::Pod>) {});)";
+  EXPECT_EQ(CompileWithPods("#include <kgen/client/async_client.h>", kCall), "");
   const std::string said = CompileWithPods("", kCall);
-  const std::size_t first = said.find("error:");
-  ASSERT_NE(first, std::string::npos) << said;
-  EXPECT_THAT(said.substr(first, said.find('\n', first) - first),
-              HasSubstr("include the types.h of its namespace, such as <k8s/policy/v1/types.h>"));
+  EXPECT_THAT(FirstError(said), HasSubstr("IncludeKgenClientAsyncClientH"));
+  EXPECT_EQ(said.find("error:"), said.rfind("error:")) << said;
+}
+
+TEST_F(RefusedTest, AVerbThatTheResourceLacksCompilesInNeitherForm) {
+  constexpr std::string_view kHeader = "#include <kgen/client/async_client.h>";
+  constexpr std::string_view kBindings = "const k8s::core::v1::BindingsClient bindings(pods.connection(), \"a\");\n";
+  EXPECT_EQ(CompileWithPods(kHeader, std::string(kBindings) + R"(
+  (void)bindings.Create({});
+  bindings.Async().Create({}, [](const auto&) {});
+)"),
+            "");
+  for (const char* call : {R"((void)bindings.Get("a");)", R"(bindings.Async().Get("a", [](const auto&) {});)"}) {
+    const std::string said = CompileWithPods(kHeader, std::string(kBindings) + call);
+    EXPECT_THAT(FirstError(said), HasSubstr("Get")) << call;
+    EXPECT_THAT(said, HasSubstr("ResourceHasVerb")) << call;
+  }
 }
 
 // GCC 12 names the type of the argument, because there is only one candidate, which is no template; Clang the member.
@@ -159,9 +185,7 @@ TEST_F(RefusedTest, AWrongMemberOfBracedOptionsFailsWithTheirType) {
         std::tuple(R"((void)pods.Delete("a", {.gracePeriod = 3});)", "DeleteOptions", "gracePeriod"),
         std::tuple(R"((void)pods.Watch({.labelSelector = "a=b"});)", "ListOptions", "labelSelector")}) {
     const std::string said = CompileWithPods("", call);
-    const std::size_t first = said.find("error:");
-    ASSERT_NE(first, std::string::npos) << said;
-    const std::string line = said.substr(first, said.find('\n', first) - first);
+    const std::string line = FirstError(said);
     EXPECT_THAT(line, HasSubstr(options));
     EXPECT_THAT(line, ::testing::AnyOf(HasSubstr("cannot convert"), HasSubstr(member)));
   }

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kgen/client/async_client.h"
 #include "kgen/client/crd.h"
 #include "kgen/core/scale.h"
 #include "kgen/testing/cluster.h"
@@ -34,14 +35,14 @@ using kgen::testing::HasActions;
 template <typename Client>
 concept Reads = requires(const Client& client, kgen::Callback<Scale> done) {
   { client.GetScale("") } -> std::same_as<kgen::Result<Scale>>;
-  client.GetScaleAsync("", kgen::GetOptions{}, std::move(done));
+  client.Async().GetScale("", std::move(done), kgen::GetOptions{});
 };
 template <typename Client>
 concept ReadsAtAll = requires(const Client& client) { client.GetScale(""); };
 template <typename Client>
 concept Writes = requires(const Client& client, const Scale& scale, kgen::Callback<Scale> done) {
   { client.UpdateScale("", scale) } -> std::same_as<kgen::Result<Scale>>;
-  client.UpdateScaleAsync("", scale, kgen::UpdateOptions{}, std::move(done));
+  client.Async().UpdateScale("", scale, std::move(done), kgen::UpdateOptions{});
 };
 template <typename Client>
 concept WritesAtAll = requires(const Client& client, const Scale& scale) { client.UpdateScale("", scale); };
@@ -115,8 +116,8 @@ TEST(ScaleOfACustomResource, UsesTheDeclaredPaths) {
   Must(orders.UpdateStatus(order));
 
   std::optional<kgen::Result<Scale>> scaled;
-  orders.UpdateScaleAsync("first", {.spec = ScaleSpec{.replicas = 5}}, {},
-                          [&](kgen::Result<Scale> result) { scaled = std::move(result); });
+  orders.Async().UpdateScale("first", {.spec = ScaleSpec{.replicas = 5}},
+                             [&](kgen::Result<Scale> result) { scaled = std::move(result); });
   cluster.RunUntilIdle();
   ASSERT_TRUE(scaled.has_value());
   const Scale scale = Must(*std::move(scaled));

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "kgen/client/subresources.h"
 #include "kgen/core/conditions.h"
 #include "kgen/testing/cluster.h"
 #include "kgen/testing/matchers.h"
@@ -39,22 +40,23 @@ using ::testing::HasSubstr;
 
 template <typename Client>
 concept Evicts = requires(const Client& client, const Eviction& eviction) {
-  { client.Evict("", eviction) } -> std::same_as<kgen::Result<void>>;
+  { Evict(client, "", eviction) } -> std::same_as<kgen::Result<void>>;
 };
 template <typename Client>
-concept Binds = requires(const Client& client, const Binding& binding) { client.Bind(binding); };
+concept Binds = requires(const Client& client, const Binding& binding) { Bind(client, binding); };
 template <typename Client>
 concept CreatesTokens = requires(const Client& client, const TokenRequest& request) {
-  { client.CreateToken("", request) } -> std::same_as<kgen::Result<TokenRequest>>;
+  { client.template CreateSubresource<"token">("", request) } -> std::same_as<kgen::Result<TokenRequest>>;
 };
 template <typename Client>
-concept ReadsLogs = requires(const Client& client) { client.Logs(""); };
+concept ReadsLogs = requires(const Client& client) { Logs(client, ""); };
 template <typename Client>
 concept Finalizes = requires(const Client& client, const k8s::core::v1::Namespace& object) {
   client.template UpdateSubresource<"finalize">(object);
 };
 template <typename Client, typename T>
-concept Approves = requires(const Client& client, const T& object) { client.UpdateApproval(object); };
+concept Approves =
+    requires(const Client& client, const T& object) { client.template UpdateSubresource<"approval">(object); };
 
 using Core = decltype(std::declval<k8s::Clientset>().CoreV1());
 using Pods = decltype(std::declval<Core>().Pods(""));
@@ -94,24 +96,24 @@ class SubresourcesOfTheClusterTest : public ::testing::Test {
 
 // Contract: client FAKE-15.
 TEST_F(SubresourcesOfTheClusterTest, EvictionDeletesThePod) {
-  Must(pods_.Evict("web", {}));
+  Must(Evict(pods_, "web", {}));
   EXPECT_EQ(pods_.Get("web").error().code(), Code::kNotFound);
-  EXPECT_EQ(pods_.Evict("web", {}).error().code(), Code::kNotFound);
+  EXPECT_EQ(Evict(pods_, "web", {}).error().code(), Code::kNotFound);
   EXPECT_THAT(cluster_.Writes(), HasActions({"create pods/eviction default/web", "create pods/eviction default/web"}));
 }
 
 TEST_F(SubresourcesOfTheClusterTest, EvictionHonoursADryRunAndPreconditions) {
-  Must(pods_.Evict("web", {}, {.dry_run = true}));
-  Must(pods_.Evict("web", {.deleteOptions = kgen::meta::v1::DeleteOptions{.dryRun = {"All"}}}));
+  Must(Evict(pods_, "web", {}, {.dry_run = true}));
+  Must(Evict(pods_, "web", {.deleteOptions = kgen::meta::v1::DeleteOptions{.dryRun = {"All"}}}));
   const kgen::meta::v1::DeleteOptions other{.preconditions = kgen::meta::v1::Preconditions{.uid = "another"}};
-  EXPECT_EQ(pods_.Evict("web", {.deleteOptions = other}).error().code(), Code::kConflict);
-  EXPECT_EQ(pods_.Evict("web", {.metadata = {.name = "db"}}).error().code(), Code::kInvalid);
+  EXPECT_EQ(Evict(pods_, "web", {.deleteOptions = other}).error().code(), Code::kConflict);
+  EXPECT_EQ(Evict(pods_, "web", {.metadata = {.name = "db"}}).error().code(), Code::kInvalid);
   EXPECT_TRUE(pods_.Get("web"));
 }
 
 TEST_F(SubresourcesOfTheClusterTest, EvictionGivesARunningPodItsGracePeriod) {
-  Must(pods_.Bind({.metadata = {.name = "web"}, .target = ObjectReference{.name = "n1"}}));
-  Must(pods_.Evict("web", {.deleteOptions = kgen::meta::v1::DeleteOptions{.gracePeriodSeconds = 20}}));
+  Must(Bind(pods_, {.metadata = {.name = "web"}, .target = ObjectReference{.name = "n1"}}));
+  Must(Evict(pods_, "web", {.deleteOptions = kgen::meta::v1::DeleteOptions{.gracePeriodSeconds = 20}}));
   EXPECT_EQ(Must(pods_.Get("web")).metadata.deletionGracePeriodSeconds, 20);
   cluster_.Advance(std::chrono::seconds(21));
   EXPECT_EQ(pods_.Get("web").error().code(), Code::kNotFound);
@@ -119,36 +121,39 @@ TEST_F(SubresourcesOfTheClusterTest, EvictionGivesARunningPodItsGracePeriod) {
 
 TEST_F(SubresourcesOfTheClusterTest, BindingGivesThePodItsNodeOnce) {
   const Binding binding{.metadata = {.name = "web"}, .target = ObjectReference{.name = "n1", .kind = "Node"}};
-  Must(pods_.Bind(binding, {.dry_run = true}));
+  Must(Bind(pods_, binding, {.dry_run = true}));
   EXPECT_THAT(PodJson(), ::testing::Not(HasSubstr("nodeName")));
-  Must(pods_.Bind(binding));
+  Must(Bind(pods_, binding));
   const Pod bound = Must(pods_.Get("web"));
   EXPECT_EQ(bound.spec->nodeName, "n1");
-  const auto again = pods_.Bind(binding);
+  const auto again = Bind(pods_, binding);
   EXPECT_EQ(again.error().code(), Code::kConflict);
   EXPECT_THAT(again.error().ToString(), HasSubstr("already assigned to node \"n1\""));
-  EXPECT_EQ(pods_.Bind({.metadata = {.name = "web"}}).error().code(), Code::kInvalid);
-  EXPECT_EQ(pods_.Bind({.metadata = {.name = "db"}, .target = ObjectReference{.name = "n1"}}).error().code(),
+  EXPECT_EQ(Bind(pods_, {.metadata = {.name = "web"}}).error().code(), Code::kInvalid);
+  EXPECT_EQ(Bind(pods_, {.metadata = {.name = "db"}, .target = ObjectReference{.name = "n1"}}).error().code(),
             Code::kNotFound);
 }
 
 TEST_F(SubresourcesOfTheClusterTest, TokenExpiresWhenTheRequestSays) {
   const auto accounts = clientset_.CoreV1().ServiceAccounts("default");
   Must(accounts.Create({.metadata = {.name = "robot"}}));
-  const TokenRequest hour = Must(accounts.CreateToken("robot", {}));
+  const TokenRequest hour = Must(accounts.CreateSubresource<"token">("robot", {}));
   const TokenRequest minutes =
-      Must(accounts.CreateToken("robot", {.spec = TokenRequestSpec{.expirationSeconds = 600}}));
+      Must(accounts.CreateSubresource<"token">("robot", {.spec = TokenRequestSpec{.expirationSeconds = 600}}));
   EXPECT_FALSE(hour.status->token.empty());
   EXPECT_NE(hour.status->token, minutes.status->token);
   EXPECT_EQ(hour.spec->expirationSeconds, 3600);
   EXPECT_EQ(hour.status->expirationTimestamp.value() - minutes.status->expirationTimestamp.value(),
             std::chrono::minutes(50));
-  EXPECT_EQ(accounts.CreateToken("robot", {.spec = TokenRequestSpec{.expirationSeconds = 599}}).error().code(),
-            Code::kInvalid);
+  EXPECT_EQ(
+      accounts.CreateSubresource<"token">("robot", {.spec = TokenRequestSpec{.expirationSeconds = 599}}).error().code(),
+      Code::kInvalid);
   constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(accounts.CreateToken("robot", {.spec = TokenRequestSpec{.expirationSeconds = kForever}}).error().code(),
+  EXPECT_EQ(accounts.CreateSubresource<"token">("robot", {.spec = TokenRequestSpec{.expirationSeconds = kForever}})
+                .error()
+                .code(),
             Code::kInvalid);
-  EXPECT_EQ(accounts.CreateToken("none", {}).error().code(), Code::kNotFound);
+  EXPECT_EQ(accounts.CreateSubresource<"token">("none", {}).error().code(), Code::kNotFound);
 }
 
 TEST_F(SubresourcesOfTheClusterTest, ApprovalChangesTheConditionsAndNotTheRequest) {
@@ -160,13 +165,14 @@ TEST_F(SubresourcesOfTheClusterTest, ApprovalChangesTheConditionsAndNotTheReques
   request.metadata.labels["a"] = "b";
   request.status->certificate = kgen::Bytes::Of("forged");
   kgen::SetCondition(request.status->conditions, {.status = "True", .type = "Approved"});
-  Must(requests.UpdateApproval(request));
+  Must(requests.UpdateSubresource<"approval">(request));
   const CertificateSigningRequest after = Must(requests.Get("node"));
   EXPECT_TRUE(kgen::IsConditionTrue(after.status->conditions, "Approved"));
   EXPECT_EQ(after.spec->signerName, "example.com/test");
   EXPECT_EQ(after.metadata.labels.size(), 1u) << "as on a real server";
   EXPECT_FALSE(after.status->certificate.has_value());
-  EXPECT_EQ(requests.UpdateApproval(request).error().code(), Code::kConflict) << "from before the approval";
+  EXPECT_EQ(requests.UpdateSubresource<"approval">(request).error().code(), Code::kConflict)
+      << "from before the approval";
 }
 
 TEST_F(SubresourcesOfTheClusterTest, EphemeralContainersAndResizeChangeTheirFieldsAlone) {
@@ -177,14 +183,14 @@ TEST_F(SubresourcesOfTheClusterTest, EphemeralContainersAndResizeChangeTheirFiel
   pod.spec->ephemeralContainers = {{.name = "debug", .image = "busybox"}};
   pod.metadata.labels["a"] = "b";
   pod.metadata.resourceVersion = "";
-  const Pod debugged = Must(pods_.UpdateEphemeralContainers(pod));
+  const Pod debugged = Must(pods_.UpdateSubresource<"ephemeralcontainers">(pod));
   EXPECT_EQ(debugged.spec->ephemeralContainers[0].name, "debug");
   EXPECT_EQ(debugged.spec->containers[0].image, image);
   EXPECT_TRUE(debugged.spec->containers[0].resources->limits.empty());
   EXPECT_TRUE(debugged.metadata.labels.empty());
 
   pod.spec->ephemeralContainers.clear();
-  const Pod resized = Must(pods_.UpdateResize(pod));
+  const Pod resized = Must(pods_.UpdateSubresource<"resize">(pod));
   EXPECT_EQ(resized.spec->containers[0].resources->limits.find("cpu")->second, kgen::Quantity("2"));
   EXPECT_EQ(resized.spec->containers[0].image, image);
   EXPECT_EQ(resized.spec->ephemeralContainers.size(), 1u);
@@ -226,15 +232,15 @@ TEST_F(SubresourcesOfTheClusterTest, AStatusThatDoesNotDifferChangesNothingAlsoW
 }
 
 TEST_F(SubresourcesOfTheClusterTest, LogsAreWhatTheTestHasSet) {
-  EXPECT_EQ(Must(pods_.Logs("web")), "");
+  EXPECT_EQ(Must(Logs(pods_, "web")), "");
   cluster_.SetLog("default", "web", "one\ntwo\nthree\n");
-  EXPECT_EQ(Must(pods_.Logs("web")), "one\ntwo\nthree\n");
-  EXPECT_EQ(Must(pods_.Logs("web", {.tail_lines = 2})), "two\nthree\n");
-  EXPECT_EQ(Must(pods_.Logs("web", {.tail_lines = 0})), "");
-  EXPECT_EQ(Must(pods_.Logs("web", {.tail_lines = 9, .limit_bytes = 5})), "one\nt");
-  EXPECT_EQ(pods_.Logs("web", {.tail_lines = -1}).error().code(), Code::kInvalid);
-  EXPECT_EQ(pods_.Logs("none").error().code(), Code::kNotFound);
-  const auto wrong = pods_.Logs("web", {.container = "sidecar"});
+  EXPECT_EQ(Must(Logs(pods_, "web")), "one\ntwo\nthree\n");
+  EXPECT_EQ(Must(Logs(pods_, "web", {.tail_lines = 2})), "two\nthree\n");
+  EXPECT_EQ(Must(Logs(pods_, "web", {.tail_lines = 0})), "");
+  EXPECT_EQ(Must(Logs(pods_, "web", {.tail_lines = 9, .limit_bytes = 5})), "one\nt");
+  EXPECT_EQ(Logs(pods_, "web", {.tail_lines = -1}).error().code(), Code::kInvalid);
+  EXPECT_EQ(Logs(pods_, "none").error().code(), Code::kNotFound);
+  const auto wrong = Logs(pods_, "web", {.container = "sidecar"});
   EXPECT_EQ(wrong.error().code(), Code::kInvalid);
   EXPECT_THAT(wrong.error().ToString(), HasSubstr("container sidecar is not valid for pod web"));
 }
@@ -243,13 +249,13 @@ TEST_F(SubresourcesOfTheClusterTest, LogsOfSeveralContainersNeedAName) {
   Pod pod = kgen::testing::MinimalPod("default", "two");
   pod.spec->containers = {{.name = "a", .image = "x"}, {.name = "b", .image = "x"}};
   Must(cluster_.Add(pod));
-  EXPECT_THAT(pods_.Logs("two").error().ToString(), HasSubstr("choose one of: [a b]"));
-  EXPECT_TRUE(pods_.Logs("two", {.container = "b"}));
+  EXPECT_THAT(Logs(pods_, "two").error().ToString(), HasSubstr("choose one of: [a b]"));
+  EXPECT_TRUE(Logs(pods_, "two", {.container = "b"}));
 }
 
 TEST_F(SubresourcesOfTheClusterTest, LogsAreStreamedLineByLine) {
   cluster_.SetLog("default", "web", "one\ntwo");
-  auto log = Must(pods_.StreamLogs("web", {.follow = true}));
+  auto log = Must(StreamLogs(pods_, "web", {.follow = true}));
   std::vector<std::string> lines;
   kgen::Result<std::string> line = log.Next();
   for (; line; line = log.Next()) lines.push_back(*line);

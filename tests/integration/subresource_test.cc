@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "kgen/client/subresources.h"
 #include "kgen/core/conditions.h"
 #include "tests/integration/eventually.h"
 #include "tests/integration/real_api_server.h"
@@ -62,16 +63,16 @@ class SubresourceTest : public ::testing::Test {
 // Contract: generator OP-14; client TYP-8; controller 153.
 TEST_F(SubresourceTest, EvictionDeletesAPodAndHonoursADryRun) {
   CreatePod();
-  Must(pods_->Evict("web", {}, {.dry_run = true}));
+  Must(Evict(*pods_, "web", {}, {.dry_run = true}));
   EXPECT_TRUE(pods_->Get("web"));
-  Must(pods_->Evict("web", {.deleteOptions = meta::v1::DeleteOptions{.gracePeriodSeconds = 0}}));
+  Must(Evict(*pods_, "web", {.deleteOptions = meta::v1::DeleteOptions{.gracePeriodSeconds = 0}}));
   EXPECT_EQ(pods_->Get("web").error().code(), Code::kNotFound);
-  EXPECT_EQ(pods_->Evict("web", {}).error().code(), Code::kNotFound);
+  EXPECT_EQ(Evict(*pods_, "web", {}).error().code(), Code::kNotFound);
 }
 
 TEST_F(SubresourceTest, EvictionIsRefusedByAPodDisruptionBudget) {
   CreatePod();
-  Must(pods_->Bind(To("made-up")));
+  Must(Bind(*pods_, To("made-up")));
   Pod running = Must(pods_->Get("web"));
   running.status->phase = "Running";
   SetCondition(running.status->conditions, {.status = "True", .type = "Ready"});
@@ -81,7 +82,7 @@ TEST_F(SubresourceTest, EvictionIsRefusedByAPodDisruptionBudget) {
   budget.spec->selector->matchLabels = {{"app", "web"}};
   Must(clientset_->PolicyV1().PodDisruptionBudgets(namespace_).Create(budget));
   // No controller counts the pods here, so the server says to try again after ten seconds.
-  const auto evicted = pods_->Evict("web", {}, {.timeout = 5s});
+  const auto evicted = Evict(*pods_, "web", {}, {.timeout = 5s});
   ASSERT_FALSE(evicted.has_value());
   EXPECT_EQ(evicted.error().code(), Code::kTooManyRequests) << evicted.error();
 }
@@ -89,10 +90,10 @@ TEST_F(SubresourceTest, EvictionIsRefusedByAPodDisruptionBudget) {
 // Contract: generator OP-14; controller 153.
 TEST_F(SubresourceTest, BindingAssignsAPodToANodeOnce) {
   CreatePod();
-  Must(pods_->Bind(To("made-up")));
+  Must(Bind(*pods_, To("made-up")));
   const Pod bound = Must(pods_->Get("web"));
   EXPECT_EQ(bound.spec->nodeName, "made-up");
-  const auto again = pods_->Bind(To("other"));
+  const auto again = Bind(*pods_, To("other"));
   EXPECT_EQ(again.error().code(), Code::kConflict);
   EXPECT_THAT(again.error().ToString(), HasSubstr("already assigned to node \"made-up\""));
 }
@@ -101,14 +102,16 @@ TEST_F(SubresourceTest, BindingAssignsAPodToANodeOnce) {
 TEST_F(SubresourceTest, TokenOfAServiceAccountLogsItIn) {
   const auto accounts = clientset_->CoreV1().ServiceAccounts(namespace_);
   Must(accounts.Create({.metadata = {.name = "robot"}}));
-  const TokenRequest token = Must(accounts.CreateToken("robot", {.spec = TokenRequestSpec{.expirationSeconds = 600}}));
+  const TokenRequest token =
+      Must(accounts.CreateSubresource<"token">("robot", {.spec = TokenRequestSpec{.expirationSeconds = 600}}));
   EXPECT_EQ(token.spec->expirationSeconds, 600);
   const auto review = Must(clientset_->AuthenticationV1().TokenReviews().Create(
       {.spec = k8s::authentication::v1::TokenReviewSpec{.token = token.status->token}}));
   EXPECT_EQ(review.status->user->username, "system:serviceaccount:" + namespace_ + ":robot");
-  EXPECT_EQ(accounts.CreateToken("robot", {.spec = TokenRequestSpec{.expirationSeconds = 1}}).error().code(),
-            Code::kInvalid);
-  EXPECT_EQ(accounts.CreateToken("none", {}).error().code(), Code::kNotFound);
+  EXPECT_EQ(
+      accounts.CreateSubresource<"token">("robot", {.spec = TokenRequestSpec{.expirationSeconds = 1}}).error().code(),
+      Code::kInvalid);
+  EXPECT_EQ(accounts.CreateSubresource<"token">("none", {}).error().code(), Code::kNotFound);
 }
 
 // Contract: generator OP-14; client TYP-9; controller 153.
@@ -132,7 +135,7 @@ TEST_F(SubresourceTest, ApprovalWritesTheConditionsAndNotTheRequest) {
   request.spec->signerName = "example.com/other";
   SetCondition(request.status->conditions,
                {.message = "by a test", .reason = "Test", .status = "True", .type = "Approved"});
-  const CertificateSigningRequest approved = Must(requests.UpdateApproval(request));
+  const CertificateSigningRequest approved = Must(requests.UpdateSubresource<"approval">(request));
   EXPECT_TRUE(IsConditionTrue(approved.status->conditions, "Approved"));
   EXPECT_EQ(approved.spec->signerName, "example.com/test");
   EXPECT_EQ(approved.metadata.labels.size(), 1u);
@@ -144,7 +147,7 @@ TEST_F(SubresourceTest, EphemeralContainersAreAddedToAPod) {
   CreatePod();
   Pod pod = Must(pods_->GetSubresource<"ephemeralcontainers">("web"));
   pod.spec->ephemeralContainers = {{.name = "debug", .image = "busybox", .terminationMessagePolicy = "File"}};
-  const Pod debugged = Must(pods_->UpdateEphemeralContainers(pod));
+  const Pod debugged = Must(pods_->UpdateSubresource<"ephemeralcontainers">(pod));
   ASSERT_EQ(debugged.spec->ephemeralContainers.size(), 1u);
   EXPECT_EQ(debugged.spec->ephemeralContainers[0].name, "debug");
   const Pod patched = Must(pods_->PatchSubresource<"ephemeralcontainers">(
@@ -161,7 +164,7 @@ TEST_F(SubresourceTest, ResizeChangesTheResourcesOfAPod) {
   ASSERT_FALSE(updated.has_value()) << "only the subresource may";
   EXPECT_EQ(updated.error().code(), Code::kInvalid);
   pod.spec->containers[0].image = "other";
-  const Pod resized = Must(pods_->UpdateResize(pod));
+  const Pod resized = Must(pods_->UpdateSubresource<"resize">(pod));
   EXPECT_EQ(resized.spec->containers[0].image, "nginx");
   EXPECT_EQ(resized.spec->containers[0].resources->requests.find("cpu")->second, Quantity("200m"));
 }
@@ -186,19 +189,19 @@ TEST_F(SubresourceTest, ApplyStatusOwnsTheFieldsOfTheStatus) {
 // A server has no log of a pod without a node, and cannot reach the node of one that has.
 // Contract: generator OP-15; client TYP-8.
 TEST_F(SubresourceTest, LogsAreEmptyOrTheServersError) {
-  EXPECT_EQ(pods_->Logs("web").error().code(), Code::kNotFound);
-  EXPECT_EQ(pods_->StreamLogs("web").error().code(), Code::kNotFound);
+  EXPECT_EQ(Logs(*pods_, "web").error().code(), Code::kNotFound);
+  EXPECT_EQ(StreamLogs(*pods_, "web").error().code(), Code::kNotFound);
   CreatePod();
-  EXPECT_EQ(Must(pods_->Logs("web")), "");
-  auto empty = Must(pods_->StreamLogs("web", {.follow = true, .since = 10s, .tail_lines = 3, .timestamps = true}));
+  EXPECT_EQ(Must(Logs(*pods_, "web")), "");
+  auto empty = Must(StreamLogs(*pods_, "web", {.follow = true, .since = 10s, .tail_lines = 3, .timestamps = true}));
   EXPECT_EQ(empty.Next().error().code(), Code::kStopped);
-  const auto wrong = pods_->Logs("web", {.container = "sidecar"});
+  const auto wrong = Logs(*pods_, "web", {.container = "sidecar"});
   EXPECT_EQ(wrong.error().code(), Code::kInvalid);
   EXPECT_THAT(wrong.error().ToString(), HasSubstr("container sidecar is not valid for pod web"));
-  EXPECT_EQ(pods_->Logs("web", {.tail_lines = -1}).error().code(), Code::kInvalid);
-  Must(pods_->Bind(To("made-up")));
-  EXPECT_FALSE(pods_->Logs("web"));
-  EXPECT_FALSE(pods_->StreamLogs("web"));
+  EXPECT_EQ(Logs(*pods_, "web", {.tail_lines = -1}).error().code(), Code::kInvalid);
+  Must(Bind(*pods_, To("made-up")));
+  EXPECT_FALSE(Logs(*pods_, "web"));
+  EXPECT_FALSE(StreamLogs(*pods_, "web"));
 }
 
 // Contract: generator WK-01.

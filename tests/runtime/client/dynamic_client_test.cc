@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kgen/client/async_client.h"
 #include "kgen/testing/cluster.h"
 #include "tests/support/crds.h"
 
@@ -111,7 +112,7 @@ TEST_F(DynamicClientTest, NamesTheItemsOfListsOfBuiltInResources) {
   EXPECT_EQ(Must(pods.List()).items[0].apiVersion, "v1");
   for (const auto& page : pods.Pages({.limit = 1})) EXPECT_EQ(Must(page).items[0].kind, "Pod");
   std::optional<Unstructured> item;
-  pods.ListAsync([&](Result<UnstructuredList> list) { item = Must(std::move(list)).items[0]; });
+  pods.Async().List([&](Result<UnstructuredList> list) { item = Must(std::move(list)).items[0]; });
   cluster_.RunUntilIdle();
   ASSERT_TRUE(item.has_value());
   EXPECT_EQ(item->kind, "Pod");

@@ -4,7 +4,7 @@
 #include <new>
 #include <optional>
 
-#include "kgen/client/resource_client.h"
+#include "kgen/client/async_client.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
 
@@ -40,7 +40,7 @@ TEST_F(ExceptionTest, EndsACallThatRunsOutOfMemoryInARetry) {
 TEST_F(ExceptionTest, ReportsMissingMemoryToTheAsynchronousCaller) {
   transport_->Reply({.throws = true});
   std::optional<Error> error;
-  Widgets().GetAsync("a", {}, [&](Result<Widget> widget) { error = widget.error(); });
+  Widgets().Async().Get("a", [&](Result<Widget> widget) { error = widget.error(); });
   executor_->Run();
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->message(), "out of memory");

@@ -3,7 +3,7 @@
 // Typed lists, which are decoded while they arrive: their size, their items, and other responses.
 #include <optional>
 
-#include "kgen/client/resource_client.h"
+#include "kgen/client/async_client.h"
 #include "kgen/codec/decode.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
@@ -68,7 +68,7 @@ TEST_F(ListTest, MayBeLargerThanAnObject) {
 TEST_F(ListTest, DecodesItemsBeforeTheAnswerIsComplete) {
   transport_->Hold();
   std::optional<Result<WidgetList>> list;
-  Widgets().ListAsync({}, [&](Result<WidgetList> answer) { list = std::move(answer); });
+  Widgets().Async().List([&](Result<WidgetList> answer) { list = std::move(answer); });
   executor_->Run();
   transport_->last().Head(200);
   transport_->last().Bytes(R"({"items":[)" + Item("a") + ",7,");
@@ -117,7 +117,7 @@ TEST_F(ListTest, RefusesAPartialListAnotherKindAndAStatus) {
 
 TEST_F(ListTest, ReturnsCreditForDecodedBytes) {
   transport_->Hold();
-  Widgets().ListAsync({}, [](const Result<WidgetList>&) {});
+  Widgets().Async().List([](const Result<WidgetList>&) {});
   executor_->Run();
   transport_->last().Head(200);
   const std::string begin = R"({"items":[)" + Item("a") + ',';

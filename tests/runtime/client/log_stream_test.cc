@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kgen/client/resource_client.h"
+#include "kgen/client/subresources.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
 
@@ -31,7 +32,7 @@ class LogStreamTest : public ClientTest {
   LogStream Open(const LogOptions& options = {.follow = true}) {
     transport_->Hold();
     const Timer timer = executor_->clock()->After(1s, TimerKind::kProgress, [&] { Head(); });
-    return Must(Widgets().StreamLogs("a", options));
+    return Must(StreamLogs(Widgets(), "a", options));
   }
 };
 
@@ -68,7 +69,7 @@ TEST_F(LogStreamTest, GivesTheRestOfTheTextBeforeALostConnection) {
 
 TEST_F(LogStreamTest, IsEmptyWhenTheServerHasNoLog) {
   transport_->Reply({.status = 204});
-  LogStream log = Must(Widgets().StreamLogs("a"));
+  LogStream log = Must(StreamLogs(Widgets(), "a"));
   EXPECT_EQ(log.Next().error().code(), Code::kStopped);
 }
 
@@ -90,7 +91,7 @@ TEST_F(LogStreamTest, RefusesAnAnswerThatIsNoText) {
   transport_->Hold();
   const Timer timer = executor_->clock()->After(1s, TimerKind::kProgress,
                                                 [&] { transport_->last().Head(200, {{"content-type", "text/html"}}); });
-  LogStream log = Must(Widgets().StreamLogs("a"));
+  LogStream log = Must(StreamLogs(Widgets(), "a"));
   transport_->last().Bytes("<html>\n");
   EXPECT_EQ(log.Next().error().code(), Code::kDecode);
 }
@@ -99,7 +100,7 @@ TEST_F(LogStreamTest, OpeningFailsWithTheServersError) {
   transport_->Reply({.status = 400,
                      .body = R"({"kind":"Status","status":"Failure","reason":"BadRequest",)"
                              R"("message":"container b is not valid","code":400})"});
-  const Result<LogStream> log = Widgets().StreamLogs("a", {.container = "b"});
+  const Result<LogStream> log = StreamLogs(Widgets(), "a", {.container = "b"});
   ASSERT_FALSE(log.has_value());
   EXPECT_THAT(log.error().ToString(),
               StartsWith("get widgets.test.kgen.dev/v1/log (Widget) default/a: container b is not valid"));
@@ -107,7 +108,7 @@ TEST_F(LogStreamTest, OpeningFailsWithTheServersError) {
 
 TEST_F(LogStreamTest, BoundsTheOpeningByTheTimeoutAndNotTheStream) {
   transport_->Hold();
-  EXPECT_EQ(Widgets().StreamLogs("a", {.timeout = 2s}).error().code(), Code::kTimeout);
+  EXPECT_EQ(StreamLogs(Widgets(), "a", {.timeout = 2s}).error().code(), Code::kTimeout);
   LogStream log = Open({.follow = true, .timeout = 2s});
   executor_->Advance(1h);
   transport_->last().Bytes("late\n");
@@ -150,7 +151,7 @@ TEST_F(LogStreamTest, ReadsWithoutBlocking) {
     lines.push_back(*std::move(line));
     log->NextAsync(read);
   };
-  Widgets().StreamLogsAsync("a", [&](Result<LogStream> opened) {
+  StreamLogs(Widgets().Async(), "a", [&](Result<LogStream> opened) {
     log = Must(std::move(opened));
     log->NextAsync(read);
   });

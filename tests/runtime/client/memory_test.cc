@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "client/request/gate.h"
+#include "kgen/client/async_client.h"
 #include "kgen/client/crd.h"
-#include "kgen/client/resource_client.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
 #include "tests/support/poor_clock.h"
@@ -89,15 +89,15 @@ class MemoryTest : public ClientTest {
 };
 
 TEST_F(MemoryTest, EndsEveryGetWhateverAllocationFails) {
-  EXPECT_GT(FailEach<Widget>(kWidget, [&](Callback<Widget> done) { widgets_.GetAsync("a", std::move(done)); }), 0);
+  EXPECT_GT(FailEach<Widget>(kWidget, [&](Callback<Widget> done) { widgets_.Async().Get("a", std::move(done)); }), 0);
 }
 
 TEST_F(MemoryTest, EndsEveryDeletionWhateverAllocationFails) {
-  FailEach<void>(kWidget, [&](Callback<void> done) { widgets_.DeleteAsync("a", std::move(done)); });
+  FailEach<void>(kWidget, [&](Callback<void> done) { widgets_.Async().Delete("a", std::move(done)); });
 }
 
 TEST_F(MemoryTest, EndsTheOpeningOfEveryWatchWhateverAllocationFails) {
-  FailEach<Watcher<Widget>>("", [&](Callback<Watcher<Widget>> done) { widgets_.WatchAsync(std::move(done)); });
+  FailEach<Watcher<Widget>>("", [&](Callback<Watcher<Widget>> done) { widgets_.Async().Watch(std::move(done)); });
 }
 
 // The timers of one connection, none of which finds memory while it runs.

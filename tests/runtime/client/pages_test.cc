@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "kgen/client/resource_client.h"
+#include "kgen/client/async_client.h"
 #include "kgen/core/unstructured.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
@@ -158,7 +158,7 @@ TEST_F(ResourceClientTest, DoesNotTreatAnotherResponseAsAnEmptyList) {
     EXPECT_THAT(list.error().ToString(), StartsWith("list widgets.test.kgen.dev/v1 (Widget) in default: ")) << body;
     transport_->Reply({.body = body});
     std::optional<Result<WidgetList>> later;
-    Widgets().ListAsync({}, [&](Result<WidgetList> answer) { later = std::move(answer); });
+    Widgets().Async().List([&](Result<WidgetList> answer) { later = std::move(answer); });
     executor_->Run();
     ASSERT_TRUE(later.has_value());
     EXPECT_FALSE(later->has_value()) << body;
@@ -245,7 +245,7 @@ TEST_F(ResourceClientTest, NamesTheObjectWhenAResponseCannotBeDecoded) {
 // Contract: design D17.
 TEST_F(ResourceClientTest, ReportsARefusedAsynchronousCallInAPostedTask) {
   std::optional<Code> code;
-  Widgets().GetAsync("", {}, [&](Result<Widget> widget) { code = widget.error().code(); });
+  Widgets().Async().Get("", [&](Result<Widget> widget) { code = widget.error().code(); });
   EXPECT_FALSE(code.has_value());
   executor_->Run();
   EXPECT_EQ(code, Code::kInvalidArgument);
@@ -257,8 +257,8 @@ TEST_F(ResourceClientTest, AnswersAsynchronously) {
   transport_->Reply({});
   std::string name;
   bool deleted = false;
-  Widgets().GetAsync("a", {}, [&](Result<Widget> widget) { name = widget->metadata.name; });
-  Widgets().DeleteAsync("a", {}, [&](Result<void> done) { deleted = done.has_value(); });
+  Widgets().Async().Get("a", [&](Result<Widget> widget) { name = widget->metadata.name; });
+  Widgets().Async().Delete("a", [&](Result<void> done) { deleted = done.has_value(); });
   executor_->Run();
   EXPECT_EQ(name, "a");
   EXPECT_TRUE(deleted);
@@ -266,28 +266,28 @@ TEST_F(ResourceClientTest, AnswersAsynchronously) {
 
 // One request for each call, in the order of the calls.
 TEST_F(ResourceClientTest, HasEveryVerbWithoutBlockingAndWithoutOptions) {
-  const auto widgets = Widgets();
+  const auto widgets = Widgets().Async();
   Widget widget;
   widget.metadata.name = "a";
   int answers = 0;
   const auto count = [&](const auto& result) { answers += result.has_value(); };
   for (int i = 0; i < 9; ++i) transport_->Reply({.body = WidgetJson("a")});
-  widgets.GetAsync("a", count);
-  widgets.CreateAsync(widget, count);
-  widgets.UpdateAsync(widget, count);
-  widgets.UpdateStatusAsync(widget, count);
-  widgets.PatchAsync("a", MergePatch("{}"), count);
-  widgets.PatchStatusAsync("a", MergePatch("{}"), count);
-  widgets.ApplyAsync(widget, {.field_manager = "me"}, count);
-  widgets.DeleteAsync("a", count);
-  widgets.DeleteCollectionAsync({.label_selector = "a=b"}, count);
+  widgets.Get("a", count);
+  widgets.Create(widget, count);
+  widgets.Update(widget, count);
+  widgets.UpdateStatus(widget, count);
+  widgets.Patch("a", MergePatch("{}"), count);
+  widgets.PatchStatus("a", MergePatch("{}"), count);
+  widgets.Apply(widget, count, {.field_manager = "me"});
+  widgets.Delete("a", count);
+  widgets.DeleteCollection({.label_selector = "a=b"}, count);
   transport_->Reply({.body = R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","metadata":{},"items":[]})"});
-  widgets.ListAsync(count);
+  widgets.List(count);
   const std::string scale = R"({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a"}})";
   transport_->Reply({.body = scale});
   transport_->Reply({.body = scale});
-  widgets.GetScaleAsync("a", count);
-  widgets.UpdateScaleAsync("a", autoscaling::v1::Scale{}, count);
+  widgets.GetScale("a", count);
+  widgets.UpdateScale("a", autoscaling::v1::Scale{}, count);
   executor_->Run();
   EXPECT_EQ(answers, 12);
   std::vector<std::string> sent;
@@ -304,9 +304,12 @@ template <typename Client>
 concept Gets = requires(const Client& client) { client.Get("a"); };
 template <typename Client>
 concept GetsWithoutBlocking =
-    requires(const Client& client, Callback<Widget> done) { client.GetAsync("a", std::move(done)); };
+    requires(const Client& client, Callback<Widget> done) { client.Async().Get("a", std::move(done)); };
 template <typename Client>
 concept Deletes = requires(const Client& client) { client.Delete("a"); };
+template <typename Client>
+concept DeletesWithoutBlocking =
+    requires(const Client& client, Callback<void> done) { client.Async().Delete("a", std::move(done)); };
 template <typename Client>
 concept HasPages = requires(const Client& client) { client.Pages(); };
 
@@ -315,9 +318,11 @@ TEST(VerbsOfAResource, AreThoseThatItsClientNames) {
   EXPECT_TRUE(Gets<ReadOnly>);
   EXPECT_TRUE(GetsWithoutBlocking<ReadOnly>);
   EXPECT_FALSE(Deletes<ReadOnly>);
+  EXPECT_FALSE(DeletesWithoutBlocking<ReadOnly>);
   EXPECT_FALSE(HasPages<ReadOnly>);
   EXPECT_FALSE((Gets<ResourceClient<Widget, WidgetList, Verbs::kDelete>>));
   EXPECT_TRUE((Deletes<ResourceClient<Widget, WidgetList, Verbs::kStandard>>));
+  EXPECT_TRUE((DeletesWithoutBlocking<ResourceClient<Widget, WidgetList, Verbs::kStandard>>));
 }
 
 TEST(ResourceClientType, IsNotForObjectsThatDoNotNameTheirResource) {

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // GetScale and UpdateScale: their requests, and how responses are handled.
-#include "kgen/client/resource_client.h"
+#include "kgen/client/async_client.h"
 
 #include <optional>
 #include <utility>
@@ -72,8 +72,8 @@ TEST_F(ScaleClientTest, HasAsynchronousForms) {
   transport_->Reply({.body = kScale});
   transport_->Reply({.body = kScale});
   std::optional<Result<Scale>> read, written;
-  Widgets().GetScaleAsync("web", {}, [&](Result<Scale> result) { read = std::move(result); });
-  Widgets().UpdateScaleAsync("web", Three(), {}, [&](Result<Scale> result) { written = std::move(result); });
+  Widgets().Async().GetScale("web", [&](Result<Scale> result) { read = std::move(result); });
+  Widgets().Async().UpdateScale("web", Three(), [&](Result<Scale> result) { written = std::move(result); });
   executor_->Run();
   ASSERT_TRUE(read && written);
   EXPECT_EQ(Must(*std::move(read)).metadata.name, "web");

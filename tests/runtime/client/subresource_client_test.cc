@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The verbs of subresources: their requests, and how responses are handled.
-#include "kgen/client/resource_client.h"
+#include "kgen/client/subresources.h"
 
 #include <optional>
 #include <string>
@@ -44,16 +44,17 @@ class SubresourceClientTest : public ClientTest {
 };
 
 template <typename Client>
-concept Evicts = requires(const Client& client, const Claim& claim) { client.Evict("a", claim); };
+concept Evicts = requires(const Client& client, const Claim& claim) { Evict(client, "a", claim); };
 template <typename Client>
-concept Resizes = requires(const Client& client, const Widget& widget) { client.UpdateResize(widget); };
+concept Resizes =
+    requires(const Client& client, const Widget& widget) { client.template UpdateSubresource<"resize">(widget); };
 template <typename Client>
 concept PatchesEphemeralContainers =
     requires(const Client& client) { client.template PatchSubresource<"ephemeralcontainers">("a", MergePatch("{}")); };
 template <typename Client>
 concept ReadsLogs = requires(const Client& client) {
-  client.Logs("a");
-  client.StreamLogs("a");
+  Logs(client, "a");
+  StreamLogs(client, "a");
 };
 template <typename Client>
 concept GetsTheLogAsAnObject = requires(const Client& client) { client.template GetSubresource<"log">("a"); };
@@ -69,7 +70,7 @@ TEST(Subresources, HaveTheVerbsOfTheDocumentOnly) {
 
 TEST_F(SubresourceClientTest, EvictionIsPostedToTheObject) {
   transport_->Reply({.status = 201, .body = kSuccess});
-  EXPECT_TRUE(Widgets().Evict("a", {}, {.dry_run = true}));
+  EXPECT_TRUE(Evict(Widgets(), "a", {}, {.dry_run = true}));
   EXPECT_EQ(Asked(0), "POST " + At("eviction?dryRun=All"));
   EXPECT_EQ(HeaderOf(transport_->request(0), "content-type"), "application/json");
   EXPECT_THAT(transport_->request(0).body, HasSubstr(R"("kind":"Claim","metadata":{"name":"a"})"))
@@ -80,7 +81,7 @@ TEST_F(SubresourceClientTest, EvictionReturnsTheServersRefusal) {
   transport_->Reply({.status = 429,
                      .body = R"({"kind":"Status","status":"Failure","reason":"TooManyRequests",)"
                              R"("message":"the budget needs 1 and has 1","code":429})"});
-  const Result<void> evicted = Widgets().Evict("a", {});
+  const Result<void> evicted = Evict(Widgets(), "a", {});
   ASSERT_FALSE(evicted.has_value());
   EXPECT_EQ(evicted.error().code(), Code::kTooManyRequests);
   EXPECT_THAT(evicted.error().ToString(),
@@ -90,16 +91,16 @@ TEST_F(SubresourceClientTest, EvictionReturnsTheServersRefusal) {
 
 TEST_F(SubresourceClientTest, ABindingNamesTheObjectThatItBinds) {
   transport_->Reply({.status = 201, .body = kSuccess});
-  EXPECT_TRUE(Widgets().Bind({.metadata = {.name = "a"}}));
+  EXPECT_TRUE(Bind(Widgets(), {.metadata = {.name = "a"}}));
   EXPECT_EQ(Asked(0), "POST " + At("binding"));
-  EXPECT_EQ(Widgets().Bind({}).error().code(), Code::kInvalidArgument);
-  EXPECT_EQ(Widgets().Bind({.metadata = {.name = "a", .namespace_ = "other"}}).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(Bind(Widgets(), {}).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(Bind(Widgets(), {.metadata = {.name = "a", .namespace_ = "other"}}).error().code(), Code::kInvalidArgument);
   EXPECT_EQ(transport_->size(), 1u);
 }
 
 TEST_F(SubresourceClientTest, ATokenIsWhatTheServerMadeOfTheRequest) {
   transport_->Reply({.status = 201, .body = R"({"metadata":{"name":"a"},"spec":{"token":"secret"}})"});
-  const Claim claim = Must(Widgets().CreateToken("a", {}));
+  const Claim claim = Must(Widgets().CreateSubresource<"token">("a", {}));
   EXPECT_EQ(Asked(0), "POST " + At("token"));
   EXPECT_EQ(claim.spec->token, "secret");
 }
@@ -107,9 +108,9 @@ TEST_F(SubresourceClientTest, ATokenIsWhatTheServerMadeOfTheRequest) {
 TEST_F(SubresourceClientTest, UpdatesGoToThePathOfTheSubresource) {
   for (int i = 0; i < 3; ++i) transport_->Reply({.body = kWidget});
   const Widget widget{.metadata = {.name = "a"}};
-  EXPECT_EQ(Must(Widgets().UpdateApproval(widget, {.field_manager = "me"})).metadata.uid, "7");
-  EXPECT_TRUE(Widgets().UpdateEphemeralContainers(widget));
-  EXPECT_TRUE(Widgets().UpdateResize(widget));
+  EXPECT_EQ(Must(Widgets().UpdateSubresource<"approval">(widget, {.field_manager = "me"})).metadata.uid, "7");
+  EXPECT_TRUE(Widgets().UpdateSubresource<"ephemeralcontainers">(widget));
+  EXPECT_TRUE(Widgets().UpdateSubresource<"resize">(widget));
   EXPECT_EQ(Asked(0), "PUT " + At("approval?fieldManager=me"));
   EXPECT_EQ(Asked(1), "PUT " + At("ephemeralcontainers"));
   EXPECT_EQ(Asked(2), "PUT " + At("resize"));
@@ -134,23 +135,26 @@ TEST_F(SubresourceClientTest, AsynchronousFormsReportByPostedWork) {
   const auto note = [&](const auto& result) { reported += result.has_value() ? 1 : 100; };
   const Widget widget{.metadata = {.name = "a"}};
   const Claim claim{.metadata = {.name = "a"}};
-  for (int i = 0; i < 13; ++i) transport_->Reply({.body = kSuccess});
-  Widgets().EvictAsync("a", claim, note);
-  Widgets().BindAsync(claim, note);
-  Widgets().CreateTokenAsync("a", claim, note);
-  Widgets().UpdateApprovalAsync(widget, note);
-  Widgets().UpdateEphemeralContainersAsync(widget, note);
-  Widgets().UpdateResizeAsync(widget, note);
-  Widgets().GetSubresourceAsync<"resize">("a", note);
-  Widgets().UpdateSubresourceAsync<"resize">(widget, note);
-  Widgets().PatchSubresourceAsync<"resize">("a", MergePatch("{}"), note);
-  Widgets().CreateSubresourceAsync<"token">("a", claim, note);
-  Widgets().ApplyStatusAsync(widget, {.field_manager = "me"}, note);
-  Widgets().EvictAsync("a", claim, {.dry_run = true}, note);
-  Widgets().BindAsync(claim, {.dry_run = true}, note);
+  for (int i = 0; i < 9; ++i) transport_->Reply({.body = kSuccess});
+  const auto widgets = Widgets().Async();
+  Evict(widgets, "a", claim, note);
+  Bind(widgets, claim, note);
+  widgets.GetSubresource<"resize">("a", note);
+  widgets.UpdateSubresource<"resize">(widget, note);
+  widgets.PatchSubresource<"resize">("a", MergePatch("{}"), note);
+  widgets.CreateSubresource<"token">("a", claim, note);
+  widgets.ApplyStatus(widget, note, {.field_manager = "me"});
+  Evict(widgets, "a", claim, note, {.dry_run = true});
+  Bind(widgets, claim, note, {.dry_run = true});
+  transport_->Reply({.body = "text", .headers = {{"content-type", "text/plain"}}});
+  Logs(widgets, "a", note, {.tail_lines = 1});
   EXPECT_EQ(reported, 0);
   executor_->Run();
-  EXPECT_EQ(reported, 13);
+  EXPECT_EQ(reported, 10);
+  EXPECT_EQ(Asked(0), "POST " + At("eviction"));
+  EXPECT_EQ(Asked(7), "POST " + At("eviction?dryRun=All"));
+  EXPECT_EQ(Asked(8), "POST " + At("binding?dryRun=All"));
+  EXPECT_EQ(Asked(9), "GET " + At("log?tailLines=1"));
 }
 
 // Contract: client TYP-4.
@@ -166,9 +170,9 @@ TEST_F(SubresourceClientTest, ApplyStatusSendsAnApplyPatchToTheStatus) {
 TEST_F(SubresourceClientTest, LogsSendsTheOptionsThatAreSet) {
   const std::vector<HttpHeader> text = {{"content-type", "text/plain"}};
   for (int i = 0; i < 2; ++i) transport_->Reply({.body = "one\ntwo", .headers = text});
-  EXPECT_EQ(Must(Widgets().Logs("a")), "one\ntwo");
-  EXPECT_TRUE(Widgets().Logs(
-      "a",
+  EXPECT_EQ(Must(Logs(Widgets(), "a")), "one\ntwo");
+  EXPECT_TRUE(Logs(
+      Widgets(), "a",
       {.container = "c", .previous = true, .since = 1500ms, .tail_lines = 0, .timestamps = true, .limit_bytes = 9}));
   EXPECT_EQ(Asked(0), "GET " + At("log"));
   EXPECT_EQ(Asked(1),
@@ -176,7 +180,7 @@ TEST_F(SubresourceClientTest, LogsSendsTheOptionsThatAreSet) {
 }
 
 TEST_F(SubresourceClientTest, LogsRefusesToFollow) {
-  const Result<std::string> log = Widgets().Logs("a", {.follow = true});
+  const Result<std::string> log = Logs(Widgets(), "a", {.follow = true});
   EXPECT_EQ(log.error().code(), Code::kInvalidArgument);
   EXPECT_THAT(log.error().ToString(), HasSubstr("StreamLogs()"));
   EXPECT_EQ(transport_->size(), 0u);
@@ -186,15 +190,15 @@ TEST_F(SubresourceClientTest, LogsRefusesToFollow) {
 TEST_F(SubresourceClientTest, LogsReturnsTheTextAsItIs) {
   transport_->Reply({.body = kForbidden, .headers = {{"content-type", "text/plain"}}});
   transport_->Reply({.status = 204});
-  EXPECT_EQ(Must(Widgets().Logs("a")), kForbidden) << "which the container wrote";
-  EXPECT_EQ(Must(Widgets().Logs("a")), "");
+  EXPECT_EQ(Must(Logs(Widgets(), "a")), kForbidden) << "which the container wrote";
+  EXPECT_EQ(Must(Logs(Widgets(), "a")), "");
 }
 
 TEST_F(SubresourceClientTest, LogsFailsWithTheServersErrorAndForAnotherMediaType) {
   transport_->Reply({.status = 403, .body = kForbidden});
   transport_->Reply({.body = "<html>log in", .headers = {{"content-type", "text/html; charset=utf-8"}}});
-  EXPECT_EQ(Widgets().Logs("a").error().code(), Code::kForbidden);
-  const Result<std::string> page = Widgets().Logs("a");
+  EXPECT_EQ(Logs(Widgets(), "a").error().code(), Code::kForbidden);
+  const Result<std::string> page = Logs(Widgets(), "a");
   EXPECT_EQ(page.error().code(), Code::kDecode);
   EXPECT_THAT(page.error().ToString(), HasSubstr("text/html instead of plain text"));
   EXPECT_THAT(page.error().ToString(), HasSubstr("<html>log in"));

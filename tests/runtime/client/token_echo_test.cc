@@ -6,6 +6,7 @@
 
 #include "kgen/client/log_stream.h"
 #include "kgen/client/resource_client.h"
+#include "kgen/client/subresources.h"
 #include "kgen/client/watcher.h"
 #include "kgen/core/object_meta.h"
 #include "tests/runtime/client/client_fixture.h"
@@ -110,7 +111,7 @@ TEST_F(TokenEchoTest, NoErrorInsideOfAWatchShowsTheToken) {
 
 TEST_F(TokenEchoTest, NoErrorThatEndsALogShowsTheToken) {
   const Timer begin = Begin({{"content-type", "text/plain"}});
-  LogStream log = Must(LoggedWidgetsClient(Logged(), "default").StreamLogs("a", {.follow = true}));
+  LogStream log = Must(StreamLogs(LoggedWidgetsClient(Logged(), "default"), "a", {.follow = true}));
   transport_->last().Bytes(std::string(kToken) + "\n");
   transport_->last().End(Fail(Code::kUnavailable, std::string("reset: ") + kToken));
   EXPECT_EQ(Must(log.Next()), kToken) << "the log itself is the caller's";

@@ -6,7 +6,7 @@
 #include <optional>
 #include <sstream>
 
-#include "kgen/client/resource_client.h"
+#include "kgen/client/async_client.h"
 #include "kgen/core/memory.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
@@ -200,7 +200,8 @@ TEST_F(WatcherTest, IsRefusedOnAThreadThatRunsPostedTasks) {
 TEST_F(WatcherTest, OpensWithoutBlocking) {
   transport_->Hold();
   std::optional<Result<Watcher<Widget>>> watcher;
-  Widgets().WatchAsync({.resource_version = "5"}, [&](Result<Watcher<Widget>> opened) { watcher = std::move(opened); });
+  Widgets().Async().Watch([&](Result<Watcher<Widget>> opened) { watcher = std::move(opened); },
+                          {.resource_version = "5"});
   executor_->Run();
   EXPECT_FALSE(watcher.has_value());
   transport_->last().Head(200);
@@ -219,8 +220,8 @@ TEST_F(WatcherTest, OpeningWithoutBlockingFailsOnce) {
   transport_->Reply({.status = 403, .body = "no"});
   std::vector<Code> codes;
   const auto note = [&](Result<Watcher<Widget>> opened) { codes.push_back(opened.error().code()); };
-  Widgets().WatchAsync(note);
-  ResourceClient<Widget, WidgetList>(connection(), "a/b").WatchAsync(note);
+  Widgets().Async().Watch(note);
+  ResourceClient<Widget, WidgetList>(connection(), "a/b").Async().Watch(note);
   EXPECT_TRUE(codes.empty()) << "both are reported by posted work";
   executor_->Run();
   EXPECT_THAT(codes, ::testing::UnorderedElementsAre(Code::kForbidden, Code::kInvalidArgument));

@@ -15,6 +15,7 @@
 #include "kgen/client/crd.h"
 #include "kgen/client/discovery.h"
 #include "kgen/client/resource_client.h"
+#include "kgen/client/subresources.h"
 #include "kgen/controller/leader_election.h"
 #include "kgen/controller/work_queue.h"
 #include "tests/runtime/controller/caches_fixture.h"
@@ -80,10 +81,10 @@ const BlockingCall kCalls[] = {
     {"WatcherOpen", [](World& w) { return Discard(Maps(w.stopped(), "default").Watch()); }},
     {"LogStreamNext",
      [](World& w) {
-       return AfterOne<LogStream>(w, Pods(w.connection, "default").StreamLogs("pod"),
+       return AfterOne<LogStream>(w, StreamLogs(Pods(w.connection, "default"), "pod"),
                                   [&](auto& log) { return Discard(log.Next(w.stop)); });
      }},
-    {"LogStreamOpen", [](World& w) { return Discard(Pods(w.stopped(), "default").StreamLogs("pod")); }},
+    {"LogStreamOpen", [](World& w) { return Discard(StreamLogs(Pods(w.stopped(), "default"), "pod")); }},
     {"Get", [](World& w) { return Discard(Maps(w.stopped(), "default").Get("a")); }},
     {"List", [](World& w) { return Discard(Maps(w.stopped(), "default").List()); }},
     {"Pages",

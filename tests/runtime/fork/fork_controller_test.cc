@@ -18,6 +18,7 @@
 
 #include "kgen/cache/dynamic_informer.h"
 #include "kgen/cache/factory.h"
+#include "kgen/client/async_client.h"
 #include "kgen/client/config.h"
 #include "kgen/client/connection.h"
 #include "kgen/client/dynamic_client.h"
@@ -133,29 +134,29 @@ const Use kFailing[] = {
        for (const auto& page : w.pods->Pages({.limit = 1})) said = Text(page);
        return said;
      }},
-    {"GetAsync",
+    {"Async().Get",
      [](World& w) {
        std::string said = "not called";
-       w.pods->GetAsync("first", [&](Result<Unstructured> result) { said = Text(result); });
+       w.pods->Async().Get("first", [&](Result<Unstructured> result) { said = Text(result); });
        return said;
      }},
-    {"GetAsync of a wrong name",
+    {"Async().Get of a wrong name",
      [](World& w) {
        std::string said = "not called";
-       w.pods->GetAsync("", [&](Result<Unstructured> result) { said = Text(result); });
+       w.pods->Async().Get("", [&](Result<Unstructured> result) { said = Text(result); });
        return said;
      }},
-    {"ListAsync",
+    {"Async().List",
      [](World& w) {
        std::string said = "not called";
-       w.pods->ListAsync({}, [&](Result<UnstructuredList> result) { said = Text(result); });
+       w.pods->Async().List([&](Result<UnstructuredList> result) { said = Text(result); });
        return said;
      }},
     {"watch", [](World& w) { return Text(w.pods->Watch()); }},
-    {"WatchAsync",
+    {"Async().Watch",
      [](World& w) {
        std::string said = "not called";
-       w.pods->WatchAsync([&](Result<Watcher<Unstructured>> result) { said = Text(result); });
+       w.pods->Async().Watch([&](Result<Watcher<Unstructured>> result) { said = Text(result); });
        return said;
      }},
     {"next event", [](World& w) { return Text(w.watcher->Next()); }},

@@ -2,7 +2,7 @@
 //
 // The log of a container, line by line as it is written.
 //
-//   auto log = kgen::Must(pods.StreamLogs("web-0", {.follow = true}));
+//   auto log = kgen::Must(kgen::StreamLogs(pods, "web-0", {.follow = true}));
 //   while (auto line = log.Next(stop)) std::cout << *line << '\n';
 //
 // It uses the transport as a watch does: it counts against the share of streams that watches may take, and it is not

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "kgen/client/resource_client.h"
+#include "kgen/client/requests.h"
 
 #include <new>
 
@@ -7,6 +7,7 @@
 #include "client/request/call.h"
 #include "client/request/callback.h"
 #include "core/out_of_memory.h"
+#include "kgen/client/async_client.h"
 
 namespace kgen::detail {
 
@@ -25,18 +26,9 @@ Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, 
   }
 }
 
-Result<ApiRequest> UpdateScaleRequest(const RawResource& resource, std::string_view name,
-                                      const autoscaling::v1::Scale& scale, const UpdateOptions& options) {
-  // Servers require the name in the body as well, but the caller need not repeat it.
-  std::string body;
-  if (scale.metadata.name.empty()) {
-    autoscaling::v1::Scale named = scale;
-    named.metadata.name = name;
-    body = Encode(named);
-  } else {
-    body = Encode(scale);
-  }
-  return resource.Update(scale.metadata.namespace_, name, "scale", std::move(body), options);
+Result<ApiRequest> ResourceRequests::UpdateScale(std::string_view name, const autoscaling::v1::Scale& scale,
+                                                 const UpdateOptions& options) const {
+  return RawResource::Update(scale.metadata.namespace_, name, "scale", EncodeNamed(scale, name), options);
 }
 
 Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest> request) {
