@@ -14,7 +14,7 @@
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
 #include "kgen/core/field_path.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen::cache {
 // Ends the informer on its strand. If the executor discards the task, no strand runs any more, and the destructor ends
@@ -198,7 +198,7 @@ Result<void> InformerCore::Impl::WaitUntil(std::string_view version, std::stop_t
   const Result<AnySnapshot> waited = WaitFor(doing, reached, std::move(stop), Later(executor_->clock()->Now(), limit));
   if (waited) return {};
   if (waited.error().code() != Code::kTimeout) return Fail(waited.error().With(doing));
-  return Fail(Error(Code::kTimeout, "after " + client::DurationText(limit) + " the cache is at \"" +
+  return Fail(Error(Code::kTimeout, "after " + net::DurationText(limit) + " the cache is at \"" +
                                         store_->Snapshot().version() +
                                         "\"; does the informer select the object that was written?")
                   .With(doing));

@@ -14,7 +14,7 @@
 #include "kgen/core/shared.h"
 #include "kgen/net/tls_config.h"
 
-namespace kgen::client {
+namespace kgen::net {
 
 // Thread safety: all members from any thread; none blocks.
 class ClientIdentity : public SharedObject {
@@ -41,6 +41,6 @@ class ClientIdentity : public SharedObject {
   std::atomic<std::uint64_t> version_{0};
 };
 
-}  // namespace kgen::client
+}  // namespace kgen::net
 
 #endif  // KGEN_SRC_NET_CLIENT_IDENTITY_H_

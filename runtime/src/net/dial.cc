@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "net/text.h"
+#include "net/duration_text.h"
 #include "net/url.h"
 
 namespace kgen::net {
@@ -37,7 +37,7 @@ std::vector<Address> Alternate(const std::vector<Address>& addresses) {
 }  // namespace
 
 Result<Target> ParseTarget(const ServerConfig& config, const ProxyVariables& variables) {
-  const auto url = client::ParseServerUrl(config.host, config.tls);
+  const auto url = ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error());
   Target target;
   target.tls = url->tls;
@@ -198,7 +198,7 @@ std::string Dialer::Progress() const {
 }
 
 void Dialer::OnTimeout() {
-  const std::string limit = "within " + client::DurationText(timeout_);
+  const std::string limit = "within " + DurationText(timeout_);
   GiveUp(paths_.empty() ? "the name was not resolved " + limit : Errors("no answer " + limit));
 }
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen::net {
 namespace {
@@ -524,14 +524,13 @@ void Session::Arm(Nanos delay) {
 void Session::OnTick() {
   if (ended_) return;
   if (!ready_) {
-    const Error error = Broken(std::string(Progress()) + " within " + client::DurationText(options_.handshake_timeout));
+    const Error error = Broken(std::string(Progress()) + " within " + DurationText(options_.handshake_timeout));
     return End(&error);
   }
   const TimePoint now = clock_->Now();
   if (ping_open_) {
     if (now - ping_sent_ < options_.ping_timeout) return Arm(options_.ping_timeout - (now - ping_sent_));
-    const Error error =
-        Broken("the server did not answer a PING within " + client::DurationText(options_.ping_timeout));
+    const Error error = Broken("the server did not answer a PING within " + DurationText(options_.ping_timeout));
     return End(&error);
   }
   if (!streams_.empty()) {

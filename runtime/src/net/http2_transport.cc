@@ -42,7 +42,7 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
     Shared<Executor> executor;
     Shared<Observer> observer;
     Http2Options options;
-    Shared<client::ClientIdentity> identity;  // or null
+    Shared<net::ClientIdentity> identity;  // or null
   };
   Pool(Shared<EventLoop> loop, Parts parts)
       : loop_(std::move(loop)),
@@ -406,7 +406,7 @@ class Http2Transport final : public Transport {
 
 Result<Shared<Transport>> MakeHttp2Transport(const net::ServerConfig& config, Shared<Executor> executor,
                                              Shared<Observer> observer, const Http2Options& options,
-                                             Shared<client::ClientIdentity> identity) {
+                                             Shared<net::ClientIdentity> identity) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   auto target = net::ParseTarget(config);
   if (!target) return Fail(target.error());

@@ -47,7 +47,7 @@ Result<Shared<Transport>> MakeHttp2Transport(const net::ServerConfig& config, Sh
                                              Shared<Observer> observer);
 Result<Shared<Transport>> MakeHttp2Transport(const net::ServerConfig& config, Shared<Executor> executor,
                                              Shared<Observer> observer, const Http2Options& options,
-                                             Shared<client::ClientIdentity> identity = {});
+                                             Shared<net::ClientIdentity> identity = {});
 
 }  // namespace kgen
 

@@ -14,7 +14,8 @@
 
 #include "core/secrets.h"
 #include "kgen/core/quantity.h"
-#include "net/text.h"
+#include "net/base64.h"
+#include "net/trim.h"
 #include "net/url.h"
 
 namespace kgen::net {
@@ -137,7 +138,7 @@ Result<Proxy> ParseProxy(std::string_view url, std::string_view origin) {
   const auto failed = [&](std::string_view why) {
     return Fail(Code::kConfig, std::string(origin) + ": " + std::string(why));
   };
-  std::string_view rest = client::Trim(url);
+  std::string_view rest = Trim(url);
   if (const std::size_t end = rest.find("://"); end != std::string_view::npos) {
     const std::string scheme = Lower(rest.substr(0, end));
     if (scheme == "https") return failed("https:// proxies are not supported, only http:// ones");
@@ -155,7 +156,7 @@ Result<Proxy> ParseProxy(std::string_view url, std::string_view origin) {
     rest.remove_prefix(at + 1);
   }
   // Hosts and ports follow the same rules as those of servers.
-  const auto server = client::ParseServerUrl("http://" + std::string(rest), {});
+  const auto server = ParseServerUrl("http://" + std::string(rest), {});
   if (!server || rest.empty()) return failed("the proxy's URL has no valid host and port");
   const Rule parts = SplitPort(rest);
   proxy.host = parts.host;
@@ -175,7 +176,7 @@ bool IsExempt(std::string_view no_proxy, std::string_view host, std::uint16_t po
   std::string_view rest = rules;
   while (!rest.empty()) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
-    const std::string_view rule = client::Trim(rest.substr(0, comma));
+    const std::string_view rule = Trim(rest.substr(0, comma));
     if (!rule.empty() && Matches(rule, name, address, port_text)) return true;
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
@@ -252,7 +253,7 @@ void ProxyTunnel::OnHead(std::string_view head, std::string_view rest) {
   const std::string_view credentials =
       std::string_view(proxy_.authorization).substr(proxy_.authorization.find(' ') + 1);
   detail::HideSecret(credentials, said);
-  if (const std::optional<std::string> plain = client::DecodeBase64(credentials)) {
+  if (const std::optional<std::string> plain = DecodeBase64(credentials)) {
     detail::HideSecret(std::string_view(*plain).substr(plain->find(':') + 1), said);
   }
   std::string why = "the proxy refused: " + Printable(said);

@@ -5,9 +5,9 @@
 #include <cctype>
 #include <charconv>
 
-#include "net/text.h"
+#include "net/trim.h"
 
-namespace kgen::client {
+namespace kgen::net {
 namespace {
 
 bool AsksForTls(const rest::TlsConfig& tls) {
@@ -94,4 +94,4 @@ Result<ServerUrl> ParseServerUrl(std::string_view host, const rest::TlsConfig& t
   return url;
 }
 
-}  // namespace kgen::client
+}  // namespace kgen::net

@@ -10,7 +10,7 @@
 #include "kgen/core/result.h"
 #include "kgen/net/tls_config.h"
 
-namespace kgen::client {
+namespace kgen::net {
 
 struct ServerUrl {
   std::string origin;     // "https://10.0.0.1:6443", "http://[::1]:80": scheme, host, and the port if one was given
@@ -25,6 +25,6 @@ Result<ServerUrl> ParseServerUrl(std::string_view host, const rest::TlsConfig& t
 // Returns `host` for messages and logs, without a password or token before '@'.
 std::string WithoutUser(std::string_view host);
 
-}  // namespace kgen::client
+}  // namespace kgen::net
 
 #endif  // KGEN_SRC_NET_URL_H_

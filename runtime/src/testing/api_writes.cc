@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "kgen/codec/yaml.h"
+#include "net/dns_names.h"
 #include "testing/api_server.h"
 
 namespace kgen::testing {
@@ -17,19 +18,6 @@ std::uint64_t Mix(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
   return z ^ (z >> 31);
-}
-
-// Returns whether the name consists of labels of lower-case letters, digits and dashes, separated by dots.
-bool IsSubdomain(std::string_view name) {
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  if (name.size() > 253) return false;
-  char before = '.';
-  for (const char c : name) {
-    if (!plain(c) && c != '-' && c != '.') return false;
-    if (!plain(c) && !plain(before) && (c == '.' || before == '.')) return false;
-    before = c;
-  }
-  return plain(before);
 }
 
 bool SameButMetadata(json a, json b) {
@@ -212,7 +200,7 @@ ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool ke
         Invalid(resource.info, "",
                 {{"FieldValueRequired", "metadata.name", "Required value: name or generateName is required"}}));
   }
-  if (!IsSubdomain(call.name)) {
+  if (!net::IsDnsSubdomain(call.name)) {
     return Refuse(Invalid(resource.info, call.name,
                           {{"FieldValueInvalid", "metadata.name",
                             "Invalid value: \"" + call.name + "\": must be a lowercase DNS subdomain"}}));

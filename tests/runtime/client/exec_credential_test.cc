@@ -105,7 +105,7 @@ class ExecTest : public ClientTest {
 
   Scripts scripts_;
   rest::Config config_{.host = "https://test:6443"};
-  Shared<client::ClientIdentity> identity_ = MakeShared<client::ClientIdentity>();
+  Shared<net::ClientIdentity> identity_ = MakeShared<net::ClientIdentity>();
 };
 
 constexpr const char* kCountedToken = R"(answer "\"token\":\"t$(wc -l <$D/runs | tr -d ' ')\"")";

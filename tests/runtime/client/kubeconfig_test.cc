@@ -364,28 +364,28 @@ TEST(ConfigToString, ShowsEverythingButSecrets) {
 TEST(ParseServerUrl, AcceptsHostsAndUrlsWithTheirDefaults) {
   const rest::TlsConfig plain;
   const rest::TlsConfig tls = {.insecure_skip_verify = true};
-  EXPECT_EQ(ParseServerUrl("", plain)->origin, "http://localhost");
-  EXPECT_EQ(ParseServerUrl("host", plain)->origin, "http://host");
-  EXPECT_EQ(ParseServerUrl("host:8080", tls)->origin, "https://host:8080");
-  EXPECT_EQ(ParseServerUrl("host/", tls)->base_path, "");
-  EXPECT_EQ(ParseServerUrl("HTTPS://host/a/b/", plain)->base_path, "/a/b");
-  EXPECT_EQ(ParseServerUrl("https://[::1]:6443", plain)->origin, "https://[::1]:6443");
-  EXPECT_FALSE(ParseServerUrl("http://host", tls)->tls);
+  EXPECT_EQ(net::ParseServerUrl("", plain)->origin, "http://localhost");
+  EXPECT_EQ(net::ParseServerUrl("host", plain)->origin, "http://host");
+  EXPECT_EQ(net::ParseServerUrl("host:8080", tls)->origin, "https://host:8080");
+  EXPECT_EQ(net::ParseServerUrl("host/", tls)->base_path, "");
+  EXPECT_EQ(net::ParseServerUrl("HTTPS://host/a/b/", plain)->base_path, "/a/b");
+  EXPECT_EQ(net::ParseServerUrl("https://[::1]:6443", plain)->origin, "https://[::1]:6443");
+  EXPECT_FALSE(net::ParseServerUrl("http://host", tls)->tls);
   for (const std::string_view bad :
        {"host/path", "ftp://host", "https://", "https://a b", "https://host:0", "https://host:66000", "https://host:x",
         "https://u:p@host", "https://::1", "https://[::1", "https://[x]", "https://h/a b"}) {
-    const Result<ServerUrl> url = ParseServerUrl(bad, plain);
+    const Result<net::ServerUrl> url = net::ParseServerUrl(bad, plain);
     ASSERT_FALSE(url.has_value()) << bad;
     EXPECT_EQ(url.error().code(), Code::kConfig);
-    EXPECT_THAT(url.error().message(), HasSubstr(WithoutUser(bad)));
+    EXPECT_THAT(url.error().message(), HasSubstr(net::WithoutUser(bad)));
   }
 }
 
-TEST(WithoutUser, RemovesOnlyTheUserInformation) {
-  EXPECT_EQ(WithoutUser("https://u:p@host:6443/a"), "https://(hidden)@host:6443/a");
-  EXPECT_EQ(WithoutUser("u:p@host"), "(hidden)@host");
-  EXPECT_EQ(WithoutUser("u:p://q@x@host"), "(hidden)@host");
-  EXPECT_EQ(WithoutUser("https://host/a"), "https://host/a");
+TEST(net::WithoutUser, RemovesOnlyTheUserInformation) {
+  EXPECT_EQ(net::WithoutUser("https://u:p@host:6443/a"), "https://(hidden)@host:6443/a");
+  EXPECT_EQ(net::WithoutUser("u:p@host"), "(hidden)@host");
+  EXPECT_EQ(net::WithoutUser("u:p://q@x@host"), "(hidden)@host");
+  EXPECT_EQ(net::WithoutUser("https://host/a"), "https://host/a");
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 // The requests of the verbs: paths, queries, bodies, and requests that are refused before they are sent.
 #include "kgen/client/raw_resource.h"
 
-#include "net/text.h"
+#include "net/base64.h"
+#include "net/duration_text.h"
 #include "tests/runtime/client/client_fixture.h"
 
 namespace kgen::testing {
@@ -181,22 +182,22 @@ TEST_F(RawResourceTest, SelectsTheObjectsOfDeleteCollectionInTheQuery) {
 
 // Contract: client REST-8.
 TEST(DurationText, HasTheFormatOfGo) {
-  EXPECT_EQ(client::DurationText(0s), "0s");
-  EXPECT_EQ(client::DurationText(32s), "32s");
-  EXPECT_EQ(client::DurationText(90s), "1m30s");
-  EXPECT_EQ(client::DurationText(1h), "1h0m0s");
-  EXPECT_EQ(client::DurationText(1500ms), "1.5s");
-  EXPECT_EQ(client::DurationText(250ms), "250ms");
-  EXPECT_EQ(client::DurationText(1001ms), "1.001s");
+  EXPECT_EQ(net::DurationText(0s), "0s");
+  EXPECT_EQ(net::DurationText(32s), "32s");
+  EXPECT_EQ(net::DurationText(90s), "1m30s");
+  EXPECT_EQ(net::DurationText(1h), "1h0m0s");
+  EXPECT_EQ(net::DurationText(1500ms), "1.5s");
+  EXPECT_EQ(net::DurationText(250ms), "250ms");
+  EXPECT_EQ(net::DurationText(1001ms), "1.001s");
 }
 
 TEST(DecodeBase64, AcceptsOnlyTheBase64OfKubeconfigs) {
-  EXPECT_EQ(client::DecodeBase64(""), "");
-  EXPECT_EQ(client::DecodeBase64("aGVsbG8="), "hello");
-  EXPECT_EQ(client::DecodeBase64("aGVs\n bG8="), "hello");
-  EXPECT_EQ(client::DecodeBase64("AP8="), std::string("\0\xff", 2));
+  EXPECT_EQ(net::DecodeBase64(""), "");
+  EXPECT_EQ(net::DecodeBase64("aGVsbG8="), "hello");
+  EXPECT_EQ(net::DecodeBase64("aGVs\n bG8="), "hello");
+  EXPECT_EQ(net::DecodeBase64("AP8="), std::string("\0\xff", 2));
   for (const std::string_view bad : {"a", "aGVsbG8", "a===", "aG=s", "****", "aGVsbG8=aGVs"}) {
-    EXPECT_FALSE(client::DecodeBase64(bad).has_value()) << bad;
+    EXPECT_FALSE(net::DecodeBase64(bad).has_value()) << bad;
   }
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/text.h"
+#include "net/duration_text.h"
 #include "net/url.h"
 
 namespace kgen {
@@ -31,7 +31,7 @@ std::string rest::Config::ToString() const {
   const auto hide = [](const std::string& secret, std::string_view mark) {
     return secret.empty() ? std::string_view() : mark;
   };
-  std::string out = "host: " + (host.empty() ? "localhost" : client::WithoutUser(host));
+  std::string out = "host: " + (host.empty() ? "localhost" : net::WithoutUser(host));
   Say(out, "ca_data", hide(tls.ca_data, kTruncated));
   Say(out, "ca_file", tls.ca_file);
   Say(out, "certificate_data", hide(tls.certificate_data, kTruncated));
@@ -43,12 +43,12 @@ std::string rest::Config::ToString() const {
   Say(out, "bearer_token", hide(bearer_token, kRedacted));
   Say(out, "bearer_token_file", bearer_token_file);
   Say(out, "exec", exec.command);
-  Say(out, "proxy_url", client::WithoutUser(proxy_url));
+  Say(out, "proxy_url", net::WithoutUser(proxy_url));
   Say(out, "user_agent", user_agent);
   Say(out, "namespace", namespace_);
   if (qps > 0) Say(out, "qps", Number(qps));
   if (burst > 0) Say(out, "burst", std::to_string(burst));
-  if (timeout > Nanos::zero()) Say(out, "timeout", client::DurationText(timeout));
+  if (timeout > Nanos::zero()) Say(out, "timeout", net::DurationText(timeout));
   return out;
 }
 

@@ -16,8 +16,9 @@
 #include "kgen/codec/yaml.h"
 #include "kgen/core/quantity.h"
 #include "kgen/core/time.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 #include "net/tls.h"
+#include "net/trim.h"
 
 namespace kgen::client {
 namespace {
@@ -106,7 +107,7 @@ std::vector<std::string_view> SecretsOf(const rest::ExecConfig& exec) {
 
 // Quotes the end of what a plugin wrote to standard error, on one line.
 std::string QuoteErrors(std::string_view errors, const std::vector<std::string_view>& secrets) {
-  std::string text(Trim(errors));
+  std::string text(net::Trim(errors));
   for (const std::string_view secret : secrets) detail::HideSecret(secret, text);
   detail::HideSecrets(text);  // before the text is cut
   if (text.size() > kQuotedErrors) text = "..." + text.substr(text.size() - kQuotedErrors);
@@ -184,7 +185,7 @@ Result<std::string> ExecInfo(const rest::Config& config, bool interactive) {
 }
 
 Result<Shared<const Credential>> ParseExecCredential(std::string text, std::string_view api_version) {
-  if (Trim(text).empty()) return Wrong("it printed nothing to standard output");
+  if (net::Trim(text).empty()) return Wrong("it printed nothing to standard output");
   const auto parsed = yaml::Parse(std::move(text));
   if (!parsed || parsed->documents().size() != 1 || !parsed->documents()[0].is_map()) {
     return Wrong("its standard output is not a JSON object");
@@ -257,7 +258,7 @@ class ExecCredentials::Reply {
   Shared<Run> run_;
 };
 
-ExecCredentials::ExecCredentials(rest::Config config, Shared<Executor> executor, Shared<ClientIdentity> identity)
+ExecCredentials::ExecCredentials(rest::Config config, Shared<Executor> executor, Shared<net::ClientIdentity> identity)
     : config_(std::move(config)),
       name_("credential plugin " + config_.exec.command),
       executor_(std::move(executor)),
@@ -299,8 +300,8 @@ Shared<ExecCredentials> ExecCredentials::For(const rest::Config& config, const S
     if (Shared<ExecCredentials> shared = Shared<ExecCredentials>::TryAdd(each)) return shared;
   }
   plugins.all.reserve(plugins.all.size() + 1);  // nothing may throw once it exists, because its end takes the lock
-  auto made = MakeShared<ExecCredentials>(config, executor,
-                                          certificates ? MakeShared<ClientIdentity>() : Shared<ClientIdentity>());
+  auto made = MakeShared<ExecCredentials>(
+      config, executor, certificates ? MakeShared<net::ClientIdentity>() : Shared<net::ClientIdentity>());
   plugins.all.push_back(made.get());
   return made;
 }
@@ -434,7 +435,8 @@ ExecCredentials::Answer ExecCredentials::RunPlugin(Run& run) const {
   Result<ProcessOutcome> outcome = program ? run.process->Run(options) : Fail(program.error());
   if (!outcome) {
     const Error& error = outcome.error();
-    if (run.too_long) return Fail(Failure("had not ended after " + DurationText(kLongestRun) + ", and was killed", ""));
+    if (run.too_long)
+      return Fail(Failure("had not ended after " + net::DurationText(kLongestRun) + ", and was killed", ""));
     if (error.code() == Code::kCancelled)
       return Fail(Failure("was killed because no request was waiting for it any longer", ""));
     if (error.code() == Code::kDecode) return Fail(Failure("was killed: " + error.message(), ""));

@@ -69,7 +69,7 @@ class ExecCredentials : public SharedObject {
 
   // Uses the plugin settings and the cluster information of `config`. Passes a certificate to `identity` before any
   // request gets its result. If `identity` is null, a certificate without a token is an error.
-  ExecCredentials(rest::Config config, Shared<Executor> executor, Shared<ClientIdentity> identity);
+  ExecCredentials(rest::Config config, Shared<Executor> executor, Shared<net::ClientIdentity> identity);
 
   // A request that waits for a credential.
   class Waiting;
@@ -84,7 +84,7 @@ class ExecCredentials : public SharedObject {
   // A server answered this credential with 401. Returns true if Ask() may return another one.
   bool Reject(const Credential& refused);
 
-  const Shared<ClientIdentity>& identity() const noexcept { return identity_; }
+  const Shared<net::ClientIdentity>& identity() const noexcept { return identity_; }
   std::string_view name() const noexcept { return name_; }  // "credential plugin aws", for messages
 
  private:
@@ -100,7 +100,7 @@ class ExecCredentials : public SharedObject {
   const std::string name_;
   const Shared<Executor> executor_;
   const Shared<Clock> clock_;
-  const Shared<ClientIdentity> identity_;
+  const Shared<net::ClientIdentity> identity_;
   Mutex mutex_;
   Shared<const Credential> cached_ KGEN_GUARDED_BY(mutex_){};
   Shared<Run> run_ KGEN_GUARDED_BY(mutex_){};  // the running one, which at least one request waits for

@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "client/auth/exec_credential.h"
+#include "net/base64.h"
+#include "net/dns_names.h"
 #include "net/proxy.h"
-#include "net/text.h"
 #include "net/url.h"
 
 namespace kgen::client {
@@ -54,7 +55,7 @@ class Members {
   std::string Base64(std::string_view key) {
     const std::string text = Text(key);
     if (text.empty()) return {};
-    if (std::optional<std::string> data = DecodeBase64(text)) return *std::move(data);
+    if (std::optional<std::string> data = net::DecodeBase64(text)) return *std::move(data);
     Fault(*Find(key), std::string(key) + ": not base64");
     return {};
   }
@@ -204,7 +205,7 @@ Result<void> ApplyCluster(const KubeconfigEntry& cluster, rest::Config& config) 
   }
   config.exec.cluster_config = ExecExtension(members);
   if (auto ok = members.Check(); !ok) return ok;
-  if (Result<ServerUrl> url = ParseServerUrl(config.host, config.tls); !url) {
+  if (Result<net::ServerUrl> url = net::ParseServerUrl(config.host, config.tls); !url) {
     members.FaultAtKey("server", url.error().message());
   }
   return members.Check();
@@ -247,12 +248,6 @@ void DropCredentials(rest::Config& config) {
   config.tls.key_data.clear();
   config.tls.key_file.clear();
   config.exec = {};
-}
-
-bool IsDnsLabel(std::string_view text) {
-  const auto alnum = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !text.empty() && text.size() <= 63 && alnum(text.front()) && alnum(text.back()) &&
-         std::ranges::all_of(text, [&](char c) { return alnum(c) || c == '-'; });
 }
 
 }  // namespace
@@ -364,7 +359,7 @@ Result<rest::Config> Kubeconfig::Resolve(std::string_view name) const {
   const std::string user_name = members.Text("user");
   rest::Config config;
   config.namespace_ = members.Text("namespace");
-  if (!config.namespace_.empty() && !IsDnsLabel(config.namespace_)) {
+  if (!config.namespace_.empty() && !net::IsDnsLabel(config.namespace_)) {
     members.FaultAtKey("namespace", Quoted(config.namespace_) + " is not a valid namespace");
   }
   if (cluster_name.empty()) members.FaultHere("\"cluster\" is missing");
@@ -381,7 +376,7 @@ Result<rest::Config> Kubeconfig::Resolve(std::string_view name) const {
   if (user != nullptr) {
     if (auto ok = ApplyUser(*user, config); !ok) return Fail(ok.error());
   }
-  Result<ServerUrl> url = ParseServerUrl(config.host, config.tls);
+  Result<net::ServerUrl> url = net::ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error());
   if (!url->tls) DropCredentials(config);
   config.host = url->origin + url->base_path;

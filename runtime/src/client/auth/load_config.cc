@@ -9,7 +9,7 @@
 #include "client/auth/kubeconfig.h"
 #include "core/read_file.h"
 #include "kgen/client/config.h"
-#include "net/text.h"
+#include "net/trim.h"
 #include "net/url.h"
 
 namespace kgen {
@@ -82,7 +82,7 @@ Result<rest::Config> InClusterConfig(const Surroundings& around) {
   config.bearer_token_file = around.service_account + "/token";
   Result<std::string> token = detail::ReadFile("token file", config.bearer_token_file, 1u << 20);
   if (!token) return failed(token.error().message());
-  config.bearer_token = Trim(*token);
+  config.bearer_token = net::Trim(*token);
   if (config.bearer_token.empty()) return failed("token file " + config.bearer_token_file + " is empty");
   // Without a CA file the system's roots may still verify the cluster.
   const std::string ca = around.service_account + "/ca.crt";
@@ -90,7 +90,7 @@ Result<rest::Config> InClusterConfig(const Surroundings& around) {
   config.namespace_ = around.pod_namespace;
   if (config.namespace_.empty()) {
     if (Result<std::string> text = detail::ReadFile("namespace", around.service_account + "/namespace", 4096))
-      config.namespace_ = Trim(*text);
+      config.namespace_ = net::Trim(*text);
   }
   return config;
 }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/read_file.h"
-#include "net/text.h"
+#include "net/trim.h"
 
 namespace kgen::client {
 
@@ -17,7 +17,7 @@ std::optional<std::string> TokenSource::Current(TimePoint now) const {
 
 Result<std::string> TokenSource::Read(TimePoint now) {
   Result<std::string> text = detail::ReadFile("token file", file_, 1u << 20);
-  std::string token(text ? Trim(*text) : std::string_view());
+  std::string token(text ? net::Trim(*text) : std::string_view());
   if (text && token.empty()) text = Fail(Code::kConfig, "token file " + file_ + " is empty");
   const MutexLock lock(mutex_);
   if (!text) {

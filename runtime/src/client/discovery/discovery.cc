@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "client/request/url_encoding.h"
 #include "core/out_of_memory.h"
-#include "net/text.h"
 
 namespace kgen {
 namespace {

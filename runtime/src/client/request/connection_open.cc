@@ -88,7 +88,7 @@ bool UsesExec(const rest::Config& config) {
 
 // Opens a connection over `transport`, or over a new transport if it is null.
 Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}) {
-  Result<ServerUrl> url = ParseServerUrl(config.host, config.tls);
+  Result<net::ServerUrl> url = net::ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error());
   if (auto ok = CheckHeaderText("the bearer token", config.bearer_token); !ok) return Fail(ok.error());
   if (auto ok = CheckHeaderText("the user agent", config.user_agent); !ok) return Fail(ok.error());
@@ -109,7 +109,7 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
   parts.executor = config.executor ? config.executor : DefaultExecutor();
   auto observer = MakeShared<ThrottledObserver>(config.observer, parts.executor);
   parts.host = settings.host;
-  Shared<ClientIdentity> identity;
+  Shared<net::ClientIdentity> identity;
   if (UsesExec(config)) {
     if (auto ok = CheckExec(config.exec); !ok) return Fail(ok.error());
     settings.exec = ExecCredentials::For(config, parts.executor, /*certificates=*/!transport);
@@ -163,7 +163,7 @@ Result<Connection> ConnectionCore::Open(const rest::Config& config) {
 }  // namespace kgen::client
 
 kgen::Result<kgen::Shared<kgen::Transport>> kgen::MakeHttpTransport(const rest::Config& config) {
-  Result<client::ServerUrl> url = client::ParseServerUrl(config.host, config.tls);
+  Result<net::ServerUrl> url = net::ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error().With("make a transport"));
   rest::Config origin = config;
   origin.host = url->origin;

@@ -10,7 +10,7 @@
 
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_meta.h"
-#include "net/text.h"
+#include "net/trim.h"
 
 namespace kgen::client {
 namespace {
@@ -93,7 +93,7 @@ Synthetic SyntheticOf(int http_status, std::string_view method) noexcept {
 }
 
 std::optional<meta::v1::Status> ParseStatus(std::string_view body) {
-  const std::string_view text = Trim(body);
+  const std::string_view text = net::Trim(body);
   if (!text.starts_with('{')) return std::nullopt;
   const Identity identity = PeekIdentity(text);
   if (identity.kind != "Status" || (!identity.api_version.empty() && identity.api_version != "v1")) return std::nullopt;
@@ -115,7 +115,7 @@ Error FromStatus(meta::v1::Status status, int http_status) {
 
 // Returns "text/html" for "Text/HTML; charset=utf-8".
 std::string MediaType(std::string_view content_type) {
-  std::string type(Trim(content_type.substr(0, content_type.find(';'))));
+  std::string type(net::Trim(content_type.substr(0, content_type.find(';'))));
   std::ranges::transform(type, type.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return type;
 }
@@ -125,7 +125,7 @@ std::string Quote(const Answer& answer) {
   constexpr std::size_t kQuoted = 2048;
   const std::string type = MediaType(answer.content_type);
   if (!type.empty() && !type.starts_with("text/")) return "unknown";
-  std::string_view text = Trim(answer.body);
+  std::string_view text = net::Trim(answer.body);
   if (text.size() > kQuoted) {
     std::size_t end = kQuoted;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // do not cut a code point
@@ -257,14 +257,14 @@ Error NotAs(std::string_view expected, std::string_view type, const Answer& answ
   return {Code::kDecode, "the server answered " + (type.empty() ? "without a media type" : "in " + std::string(type)) +
                              " instead of " + std::string(expected) + " (HTTP " + std::to_string(answer.status) +
                              "); is this the address of an API server, or is a proxy or a login page in between?" +
-                             (is_text ? " It begins: " + std::string(Trim(answer.body).substr(0, kQuoted)) : "")};
+                             (is_text ? " It begins: " + std::string(net::Trim(answer.body).substr(0, kQuoted)) : "")};
 }
 
 }  // namespace
 
 std::optional<Error> NotJson(const Answer& answer) {
   const std::string type = MediaType(answer.content_type);
-  const std::string_view text = Trim(answer.body);
+  const std::string_view text = net::Trim(answer.body);
   if (type == "application/json" || type.ends_with("+json") || text.empty() || text.starts_with('{')) {
     return std::nullopt;
   }
@@ -278,7 +278,7 @@ std::optional<Error> NotText(const Answer& answer) {
 }
 
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept {
-  value = Trim(value);
+  value = net::Trim(value);
   std::int32_t seconds = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
   if (error != std::errc() || end != value.data() + value.size() || seconds < 0) return std::nullopt;

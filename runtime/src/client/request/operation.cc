@@ -7,12 +7,13 @@
 #include <utility>
 
 #include "client/request/errors.h"
+#include "client/request/url_encoding.h"
 #include "client/request/warnings.h"
 #include "core/execution/post_timer.h"
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
 #include "core/secrets.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen::client {
 namespace {
@@ -157,8 +158,8 @@ void Operation::StartTimeLimit(TimePoint from, Nanos limit) {
 void Operation::OnTimeLimit() {
   if (ended_ || cancelled() || !deadline_) return;
   const Nanos limit = TimeLimit();
-  const std::string message =
-      limit < Nanos::zero() ? "the deadline had passed before the call" : "no answer within " + DurationText(limit);
+  const std::string message = limit < Nanos::zero() ? "the deadline had passed before the call"
+                                                    : "no answer within " + net::DurationText(limit);
   GiveUp(Error(Code::kTimeout, message));
 }
 
@@ -204,7 +205,7 @@ HttpRequest Operation::Compose(const std::string& token) const {
   std::string query = request_.query;
   if (const Nanos limit = TimeLimit(); !request_.watch && limit > Nanos::zero()) {
     // The server should not work longer than the client waits.
-    query = WithQueryPair(std::move(query), "timeout", DurationText(limit));
+    query = WithQueryPair(std::move(query), "timeout", net::DurationText(limit));
   }
   if (!query.empty()) http.path += '?' + query;
   http.headers.push_back({"accept", request_.accept.empty() ? "application/json" : request_.accept});

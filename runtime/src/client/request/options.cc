@@ -3,7 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "net/text.h"
+#include "client/request/url_encoding.h"
+#include "net/duration_text.h"
 
 namespace kgen {
 
@@ -18,7 +19,7 @@ std::string ListOptions::Query(bool watch) const {
   query.AddIfSet("resourceVersionMatch", resource_version_match);
   if (send_initial_events) query.Add("sendInitialEvents", "true");
   if (timeout_seconds.has_value()) {  // some servers read the first form, others the second
-    query.Add("timeout", client::DurationText(std::chrono::seconds(*timeout_seconds)));
+    query.Add("timeout", net::DurationText(std::chrono::seconds(*timeout_seconds)));
     query.Add("timeoutSeconds", std::to_string(*timeout_seconds));
   }
   if (watch) query.Add("watch", "true");

@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "client/request/pause.h"
+#include "client/request/url_encoding.h"
 #include "core/execution/post_timer.h"
 #include "core/json/json_depth.h"
 #include "kgen/core/executor.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen::crd {
 namespace {
@@ -406,7 +407,7 @@ Result<std::vector<Installed>> Install(const Connection& connection, std::span<c
   std::string states;
   for (const Installation& crd : crds) states += (states.empty() ? "" : "; ") + crd.name() + ": " + crd.state();
   return Fail(Code::kTimeout, "the server does not serve these custom resource definitions after " +
-                                  client::DurationText(options.timeout) + ": " + states);
+                                  net::DurationText(options.timeout) + ": " + states);
 }
 
 }  // namespace kgen::crd

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "net/text.h"
+#include "client/request/url_encoding.h"
 
 namespace kgen {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "client/verbs/label_names.h"
 #include "kgen/core/object_meta.h"
-#include "net/text.h"
 
 namespace kgen {
 namespace {
@@ -204,7 +204,7 @@ Result<Selector::Requirement> Selector::Make(std::string_view key, Operator op, 
       break;
   }
   for (const std::string& value : made.values) {
-    if (!value.empty() && !client::IsLabelName(value))
+    if (!value.empty() && !client::IsLabelValue(value))
       return failed(name + ": \"" + value + "\" is not a valid label value");
   }
   std::ranges::sort(made.values);

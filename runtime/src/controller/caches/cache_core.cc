@@ -14,7 +14,7 @@
 #include "core/observers/notify_observer.h"
 #include "kgen/client/options.h"
 #include "kgen/core/unstructured.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen::controller {
 namespace {
@@ -349,8 +349,7 @@ Result<cache::AnySnapshot> CacheCore::Await(Part& part, const std::function<bool
 }
 
 Error CacheCore::Behind(const Part& part, const std::optional<OwnWrites::Entry>& missing) const {
-  std::string text =
-      "after " + client::DurationText(kFreshLimit) + " the cache is still older than what its client has ";
+  std::string text = "after " + net::DurationText(kFreshLimit) + " the cache is still older than what its client has ";
   if (missing) {
     const auto& [key, write] = *missing;
     text += (write.deleted ? "deleted: " : "written: ") + key.str();
@@ -505,7 +504,7 @@ Result<AnyRef> CacheCore::WaitFor(const ObjectKey& key, const std::function<bool
               doing, [&](const cache::AnySnapshot& at) { return predicate(at.Get(key)); }, std::move(stop), deadline);
   if (view) return view->Get(key);
   if (view.error().code() != Code::kTimeout) return Fail(view.error().With(doing));
-  return Fail(Error(Code::kTimeout, "the object was not as awaited within " + client::DurationText(limit)).With(doing));
+  return Fail(Error(Code::kTimeout, "the object was not as awaited within " + net::DurationText(limit)).With(doing));
 }
 
 }  // namespace kgen::controller

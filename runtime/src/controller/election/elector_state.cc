@@ -14,12 +14,12 @@
 #include "core/out_of_memory.h"
 #include "kgen/client/resource_client.h"
 #include "kgen/codec/encode.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen::controller {
 namespace {
 
-using client::DurationText;
+using net::DurationText;
 
 constexpr double kJitterFactor = 1.2;
 constexpr Nanos kReportEvery = std::chrono::minutes(1);  // of a failure that goes on
@@ -339,8 +339,8 @@ void ElectorState::Extend() {
   const TimePoint now = LeaseTime(*clock_);
   until_ = Later(Injected(Bug::kDeadlineFromAnswer) ? now : written_, options_.renew_deadline);
   if (now >= until_) {
-    return Failed(Error(Code::kTimeout,
-                        "the answer took longer than the renew deadline, " + DurationText(options_.renew_deadline)));
+    return Failed(Error(Code::kTimeout, "the answer took longer than the renew deadline, " +
+                                            net::DurationText(options_.renew_deadline)));
   }
   std::vector<Shared<Waiter>> waiters;
   bool gained = false;
@@ -362,7 +362,7 @@ void ElectorState::OnDeadline() {
   if (phase() != Phase::kLeading) return;
   const TimePoint now = LeaseTime(*clock_);
   if (now < until_) return OnDeadlineAfter(until_ - now);
-  std::string why = "no renewal succeeded within " + DurationText(options_.renew_deadline);
+  std::string why = "no renewal succeeded within " + net::DurationText(options_.renew_deadline);
   if (const std::optional<Error> last = failure()) why += "; the last failure: " + last->ToString();
   Lose(Error(Code::kTimeout, why));
 }

@@ -11,7 +11,7 @@
 #include "controller/election/elector_state.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen {
 namespace controller {
@@ -34,7 +34,7 @@ std::string RandomIdentity() {
 
 Result<void> CheckDurations(const LeaderElectionOptions& options) {
   const Nanos lease = options.lease_duration, renew = options.renew_deadline, retry = options.retry_period;
-  const auto text = [](Nanos duration) { return client::DurationText(duration); };
+  const auto text = [](Nanos duration) { return net::DurationText(duration); };
   for (const auto& [name, value] :
        {std::pair("lease_duration", lease), std::pair("renew_deadline", renew), std::pair("retry_period", retry)}) {
     if (value <= Nanos::zero()) return Refuse(std::string(name) + " is " + text(value) + ", and must be positive");
@@ -117,7 +117,7 @@ Result<void> LeaderElector::Release(Nanos limit) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   if (limit < Nanos::zero()) {
     return Fail(Code::kInvalidArgument,
-                "release the lease: `limit` is " + client::DurationText(limit) + ", but it must not be negative");
+                "release the lease: `limit` is " + net::DurationText(limit) + ", but it must not be negative");
   }
   const Shared<controller::ElectorState> state = handle_->state;
   return state->Release(limit);

@@ -9,10 +9,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "client/verbs/label_names.h"
 #include "codec/reader.h"
 #include "core/table_builder.h"
 #include "kgen/core/object_key.h"
-#include "net/text.h"
+#include "net/dns_names.h"
 
 namespace kgen::controller {
 namespace {
@@ -199,7 +200,7 @@ std::string EventName(std::string_view object, std::uint64_t stamp) {
   const auto end = std::to_chars(hex, hex + sizeof hex, stamp, 16).ptr;
   const std::string suffix = "." + std::string(hex, end);
   std::string name = std::string(object) + suffix;
-  return client::IsSubdomain(name) ? name : "event" + suffix;
+  return net::IsDnsSubdomain(name) ? name : "event" + suffix;
 }
 
 std::string ObjectOf(const Event& event) {

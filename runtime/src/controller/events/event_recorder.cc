@@ -6,7 +6,7 @@
 #include "controller/events/event_writer.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen {
 
@@ -39,7 +39,7 @@ Result<void> EventRecorder::Stop(Nanos limit) const {
   // Held, because the handle may be destroyed meanwhile.
   if (limit < Nanos::zero()) {
     return Fail(Code::kInvalidArgument,
-                "stop the event recorder: `limit` is " + client::DurationText(limit) + ", but it must not be negative");
+                "stop the event recorder: `limit` is " + net::DurationText(limit) + ", but it must not be negative");
   }
   const Shared<controller::EventWriter> writer = handle_->writer;
   return writer->Stop(limit);

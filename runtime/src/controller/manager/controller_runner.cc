@@ -14,7 +14,7 @@
 #include "core/thrown.h"
 #include "kgen/controller/metrics.h"
 #include "kgen/controller/terminal_error.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen {
 namespace controller {
@@ -417,7 +417,7 @@ std::string ControllerRunner::Doing() const {
   std::string text;
   for (std::size_t i = 0; i < std::min(calls_.size(), kMost); ++i) {
     if (i > 0) text += ", ";
-    text += calls_[i]->key().str() + " for " + client::DurationText(now - calls_[i]->started());
+    text += calls_[i]->key().str() + " for " + net::DurationText(now - calls_[i]->started());
   }
   if (calls_.size() > kMost) text += " and " + std::to_string(calls_.size() - kMost) + " more";
   return text;
@@ -499,7 +499,7 @@ Result<Requeue> ControllerRunner::Conclude(const RequestState& state, Result<Req
   if (IsTerminal(error)) {
     metrics_.terminal_errors.Add();
   } else if (timed_out) {
-    const std::string limit = client::DurationText(*environment_.settings.reconciliation_timeout);
+    const std::string limit = net::DurationText(*environment_.settings.reconciliation_timeout);
     error = Error(Code::kTimeout, "the deadline of " + limit + " passed: " + error.ToString());
   }
   return Fail(WithId(std::move(error), state));

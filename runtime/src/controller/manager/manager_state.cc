@@ -10,7 +10,7 @@
 #include "core/thrown.h"
 #include "kgen/client/rest_mapper.h"
 #include "kgen/controller/queue_metrics.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen::controller {
 namespace {
@@ -87,7 +87,7 @@ Result<void> CheckCalls(std::string_view option, std::optional<int> calls) {
 
 Result<void> CheckTimeout(std::string_view option, std::optional<Nanos> timeout) {
   if (!timeout || *timeout > Nanos::zero()) return {};
-  return Fail(Code::kInvalidArgument, std::string(option) + " is " + client::DurationText(*timeout) +
+  return Fail(Code::kInvalidArgument, std::string(option) + " is " + net::DurationText(*timeout) +
                                           ", but it must be positive; kgen::kNoLimit means no timeout");
 }
 
@@ -102,7 +102,7 @@ Result<void> CheckOptions(const ManagerOptions& options) {
   if (Result<void> fine = CheckTimeout("reconciliation_timeout", defaults.reconciliation_timeout); !fine) return fine;
   if (options.graceful_shutdown_timeout < Nanos::zero()) {
     return Fail(Code::kInvalidArgument, "graceful_shutdown_timeout is " +
-                                            client::DurationText(options.graceful_shutdown_timeout) +
+                                            net::DurationText(options.graceful_shutdown_timeout) +
                                             ", but a time is not negative; kgen::kNoLimit means for ever");
   }
   return {};
@@ -424,7 +424,7 @@ Result<void> ManagerState::WaitForRunning() {
     const std::string running = Running();
     if (running.empty()) return {};  // the last one has just ended
     if (waited.error().code() != Code::kTimeout) return waited;
-    return Fail(Code::kTimeout, "did not end within " + client::DurationText(limit) + " of being stopped: " + running);
+    return Fail(Code::kTimeout, "did not end within " + net::DurationText(limit) + " of being stopped: " + running);
   }
 }
 

@@ -12,7 +12,7 @@
 #include "core/observers/throttled_observer.h"
 #include "core/out_of_memory.h"
 #include "core/thrown.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen::controller {
 namespace {
@@ -65,7 +65,7 @@ Nanos QueueState::Limit(std::uint32_t failures, const AddOptions& options, TimeP
 void QueueState::ReportNegativeDelay(const void* key, Nanos delay) const noexcept {
   NotifyObserver(observer_, [&](Observer& o) {
     const std::string text = type_.text(key);
-    const std::string message = "the option `after` of an addition is " + client::DurationText(delay) +
+    const std::string message = "the option `after` of an addition is " + net::DurationText(delay) +
                                 ", but a delay is not negative; it counts as zero";
     o.OnLogged({.source = name_, .key = text, .message = message, .warning = true});
   });

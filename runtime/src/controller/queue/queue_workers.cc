@@ -10,7 +10,7 @@
 #include "core/observers/notify_observer.h"
 #include "core/thrown.h"
 #include "kgen/controller/terminal_error.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen::controller {
 
@@ -130,7 +130,7 @@ TimePoint QueueState::Reconcile(const Processing& processing, QueueItem* item, s
 
 Result<void> CheckRequeue(const Requeue& requeue) {
   if (!requeue.after || *requeue.after >= Nanos::zero()) return {};
-  return Fail(Code::kInvalidArgument, "Requeue::after is " + client::DurationText(*requeue.after) +
+  return Fail(Code::kInvalidArgument, "Requeue::after is " + net::DurationText(*requeue.after) +
                                           ", but a delay is not negative; use Requeue::After(0s) to run again at once");
 }
 

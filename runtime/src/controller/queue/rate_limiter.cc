@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "client/request/rate_limiter.h"
-#include "net/text.h"
+#include "net/duration_text.h"
 
 namespace kgen {
 namespace {
@@ -67,7 +67,7 @@ Result<Shared<RateLimiter>> ExponentialRateLimiter(Nanos base, Nanos limit) {
   for (const auto& [name, value] : {std::pair("base", base), std::pair("limit", limit)}) {
     if (value > Nanos::zero()) continue;
     return Fail(Code::kInvalidArgument, "exponential rate limiter: `" + std::string(name) + "` is " +
-                                            client::DurationText(value) + ", but it must be positive");
+                                            net::DurationText(value) + ", but it must be positive");
   }
   return MakeShared<Exponential>(base, limit);
 }
@@ -91,7 +91,7 @@ Shared<RateLimiter> MaxOfRateLimiter(std::vector<Shared<RateLimiter>> limiters) 
 
 Result<Shared<RateLimiter>> WithMaxWait(Shared<RateLimiter> limiter, Nanos limit) {
   if (limit < Nanos::zero()) {
-    return Fail(Code::kInvalidArgument, "rate limiter: the longest wait, `limit`, is " + client::DurationText(limit) +
+    return Fail(Code::kInvalidArgument, "rate limiter: the longest wait, `limit`, is " + net::DurationText(limit) +
                                             ", but it must not be negative");
   }
   return MakeShared<AtMost>(limiter ? std::move(limiter) : MaxOfRateLimiter({}), limit);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "net/text.h"
+#include "net/duration_text.h"
 #include "net/x509.h"
 
 namespace kgen::controller {
@@ -125,7 +125,7 @@ Result<void> EndpointServer::Start() {
 Result<void> EndpointServer::Stop(Nanos limit) {
   if (limit < Nanos::zero()) {
     return Fail(Code::kInvalidArgument,
-                "stop the endpoint: `limit` is " + client::DurationText(limit) + ", but it must not be negative");
+                "stop the endpoint: `limit` is " + net::DurationText(limit) + ", but it must not be negative");
   }
   {
     const MutexLock lock(mutex_);
@@ -142,7 +142,7 @@ Result<void> EndpointServer::Stop(Nanos limit) {
   if (ended || ended.error().code() != Code::kTimeout) return ended;
   const std::string& at = address_.empty() ? health_address_ : address_;
   return Fail(Code::kTimeout,
-              "the endpoint at " + at + " did not stop within " + client::DurationText(limit) + ": " +
+              "the endpoint at " + at + " did not stop within " + net::DurationText(limit) + ": " +
                   (running.empty() ? "a client has not read its response" : "still running: " + running));
 }
 
