@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "kgen/core/memory.h"
 #include "kgen/testing/cluster.h"
 #include "tests/simulation/manager.h"
@@ -26,7 +26,7 @@ class ElectionRun {
   ElectionRun(std::uint64_t seed, const testing::Trace& replay)
       : cluster_(Options(seed, replay)), plain_(cluster_.Connection()) {
     world_.simulation = &cluster_.simulation();
-    world_.server = client::ConnectionCore::Of(plain_)->transport;
+    world_.server = client::ConnectionState::Of(plain_)->transport;
     world_.options = ElectionOptions();
     world_.fail = [this](std::string_view law, std::string what) {
       if (failure_.empty()) failure_ = std::string(law) + ": " + std::move(what);

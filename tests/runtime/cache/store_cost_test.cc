@@ -17,7 +17,7 @@
 
 #include "cache/delivery/listener.h"
 #include "cache/store/store.h"
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "kgen/cache/dynamic_informer.h"
 #include "kgen/cache/factory.h"
 #include "kgen/core/memory.h"
@@ -209,7 +209,7 @@ TEST(WithoutMemoryTest, AFactoryIsDestroyed) {
   const auto pool = MakeThreadPool({.threads = 2, .max_threads = 4});
   const auto transport = MakeShared<testing::FakeTransport>();
   const Connection connection =
-      client::ConnectionCore::Handle({transport, pool, NullObserver()}, {.host = "https://test"});
+      client::ConnectionState::Handle({transport, pool, NullObserver()}, {.host = "https://test"});
   std::optional<SharedInformerFactory> factory(std::in_place, connection);
   (void)factory->ForResource({"", "v1", "pods"});
   factory->Start({});

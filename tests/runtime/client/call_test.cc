@@ -298,7 +298,7 @@ TEST_F(CallTest, CountsEveryAttemptByMethodAndCode) {
   ASSERT_TRUE(connection.Call(Get()).has_value());
   transport_->Reply({.status = 201});
   ASSERT_TRUE(connection.Call(Post()).has_value());
-  const client::RequestCounts& requests = *client::ConnectionCore::Of(connection)->requests;
+  const client::RequestCounts& requests = *client::ConnectionState::Of(connection)->requests;
   EXPECT_EQ(requests.host(), "10.0.0.1:6443");
   EXPECT_THAT(requests.Read(), ::testing::ElementsAre(Count{"GET", 503, 1}, Count{"GET", 0, 1}, Count{"GET", 200, 2},
                                                       Count{"POST", 201, 1}));

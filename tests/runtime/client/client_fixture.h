@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "kgen/client/connection.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/manual_executor.h"
@@ -29,7 +29,7 @@ class RecordingObserver final : public Observer {
 
 class ClientTest : public ::testing::Test {
  protected:
-  using Settings = client::ConnectionCore::Settings;
+  using Settings = client::ConnectionState::Settings;
 
   // Whatever a test has left under way holds the connection, and that the executor.
   ~ClientTest() override {
@@ -38,7 +38,7 @@ class ClientTest : public ::testing::Test {
   }
 
   Connection MakeConnection(Settings settings) {
-    return client::ConnectionCore::Handle({transport_, executor_, observer_}, std::move(settings));
+    return client::ConnectionState::Handle({transport_, executor_, observer_}, std::move(settings));
   }
   static Settings Defaults() { return {.host = "https://test", .user_agent = "test/kgen"}; }
   Connection connection() { return MakeConnection(Defaults()); }

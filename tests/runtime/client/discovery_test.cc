@@ -230,7 +230,7 @@ class RestMapperFlightTest : public RestMapperTest {
   using Lookup = TaskResult<Result<ResourceMapping>>;
 
   Connection Simulated() {
-    return client::ConnectionCore::Handle({transport_, simulation_.executor(), observer_}, Defaults());
+    return client::ConnectionState::Handle({transport_, simulation_.executor(), observer_}, Defaults());
   }
   std::vector<Lookup> LookUp(const RestMapper& mapper, const GroupVersionKind& kind, int callers) {
     std::vector<Lookup> all;

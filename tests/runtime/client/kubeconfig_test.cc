@@ -381,7 +381,7 @@ TEST(ParseServerUrl, AcceptsHostsAndUrlsWithTheirDefaults) {
   }
 }
 
-TEST(net::WithoutUser, RemovesOnlyTheUserInformation) {
+TEST(WithoutUser, RemovesOnlyTheUserInformation) {
   EXPECT_EQ(net::WithoutUser("https://u:p@host:6443/a"), "https://(hidden)@host:6443/a");
   EXPECT_EQ(net::WithoutUser("u:p@host"), "(hidden)@host");
   EXPECT_EQ(net::WithoutUser("u:p://q@x@host"), "(hidden)@host");

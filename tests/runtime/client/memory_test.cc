@@ -108,7 +108,7 @@ class PoorClockTest : public ClientTest {
     poor_->manual().Shutdown();
   }
   Connection Poor(Settings settings = Defaults()) {
-    return client::ConnectionCore::Handle({transport_, poor_, observer_}, std::move(settings));
+    return client::ConnectionState::Handle({transport_, poor_, observer_}, std::move(settings));
   }
   Nanos Elapsed() { return poor_->clock()->Now() - start_; }
 

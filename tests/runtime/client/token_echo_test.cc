@@ -131,7 +131,7 @@ TEST_F(TokenEchoTest, NoErrorShowsTheTokenOfAnEarlierAttempt) {
   Settings settings = Defaults();
   settings.token = "the-new-token-that-is-sent-now";
   const Connection connection = MakeConnection(std::move(settings));
-  client::ConnectionCore::Of(connection)->sent.Add(kToken);
+  client::ConnectionState::Of(connection)->sent.Add(kToken);
   transport_->Reply({.status = 401, .body = std::string("old token ") + kToken});
   EXPECT_THAT(connection.Call(Post()).error().ToString(), IsHidden());
 }
@@ -164,7 +164,7 @@ TEST_F(TokenEchoTest, NoEventShowsTheToken) {
   const auto texts = MakeShared<Texts>();
   Settings settings = Defaults();
   settings.token = kToken;
-  const Connection connection = client::ConnectionCore::Handle({transport_, executor_, texts}, std::move(settings));
+  const Connection connection = client::ConnectionState::Handle({transport_, executor_, texts}, std::move(settings));
   transport_->Reply({.body = "{}"});
   EXPECT_TRUE(connection.Call(Get()).has_value());
   Observer& to = connection.observer();
@@ -184,7 +184,7 @@ TEST_F(TokenEchoTest, NoWarningShowsTheToken) {
   const auto warnings = MakeShared<Warnings>();
   Settings settings = Defaults();
   settings.token = kToken;
-  const Connection connection = client::ConnectionCore::Handle({transport_, executor_, warnings}, std::move(settings));
+  const Connection connection = client::ConnectionState::Handle({transport_, executor_, warnings}, std::move(settings));
   transport_->Reply({.body = "{}", .headers = {{"warning", std::string("299 - \"seen ") + kToken + "\""}}});
   EXPECT_TRUE(connection.Call(Get()).has_value());
   EXPECT_EQ(warnings->text, "seen (hidden)");

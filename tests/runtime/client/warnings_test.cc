@@ -56,7 +56,7 @@ class WarningTest : public ClientTest {
     headers.push_back({"content-type", "application/json"});
     transport_->Reply({.status = status, .body = "{}", .headers = std::move(headers)});
   }
-  Connection Observed() { return client::ConnectionCore::Handle({transport_, executor_, received_}, Defaults()); }
+  Connection Observed() { return client::ConnectionState::Handle({transport_, executor_, received_}, Defaults()); }
   Shared<WarningObserver> received_ = MakeShared<WarningObserver>();
 };
 
@@ -95,7 +95,7 @@ TEST_F(WarningTest, ShareACauseWhenTheServerMakesUpEverNewTexts) {
 
 // Contract: controller 163.
 TEST_F(WarningTest, GoToStandardErrorWithoutAnObserver) {
-  const Connection connection = client::ConnectionCore::Handle({transport_, executor_, {}}, Defaults());
+  const Connection connection = client::ConnectionState::Handle({transport_, executor_, {}}, Defaults());
   ReplyWith({{"warning", R"(299 - "v1beta1 is deprecated")"}});
   ::testing::internal::CaptureStderr();
   EXPECT_TRUE(connection.Call(Get()));

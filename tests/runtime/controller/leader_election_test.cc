@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "controller/election/elector_state.h"
 #include "kgen/testing/cluster.h"
 #include "tests/support/machine.h"
@@ -508,7 +508,7 @@ TEST_P(LeaderElectionTest, AGuardedWriteFailsUnlessThisProcessLeads) {
 TEST_P(LeaderElectionTest, TimeForWhichTheMachineWasSuspendedCounts) {
   test_support::Machine machine(cluster_.simulation(), {.suspended_before = 5h});
   const Connection plain = cluster_.Connection();  // closes the transport when it is destroyed
-  const Connection own = Connection::Over({.transport = client::ConnectionCore::Of(plain)->transport,
+  const Connection own = Connection::Over({.transport = client::ConnectionState::Of(plain)->transport,
                                            .executor = machine.executor(),
                                            .observer = changes_});
   Candidate a(cluster_, Options("a"), own);
@@ -532,7 +532,7 @@ TEST_P(LeaderElectionTest, TimeForWhichTheMachineWasSuspendedCounts) {
 TEST_P(LeaderElectionTest, ALeaderThatWasSuspendedBrieflyGoesOn) {
   test_support::Machine machine(cluster_.simulation(), {.rate = 1.25, .booted = 100h});
   const Connection plain = cluster_.Connection();
-  const Connection own = Connection::Over({.transport = client::ConnectionCore::Of(plain)->transport,
+  const Connection own = Connection::Over({.transport = client::ConnectionState::Of(plain)->transport,
                                            .executor = machine.executor(),
                                            .observer = changes_});
   Candidate a(cluster_, Options("a"), own);

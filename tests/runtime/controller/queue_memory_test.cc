@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "controller/election/elector_state.h"
 #include "controller/serve/access_review.h"
 #include "controller/serve/health_check.h"
@@ -162,7 +162,7 @@ class PoorClockTest : public ::testing::Test {
     executor_->manual().Shutdown();
   }
   Connection MakeConnection() {
-    return client::ConnectionCore::Handle({transport_, executor_, NullObserver()}, {.host = "https://test"});
+    return client::ConnectionState::Handle({transport_, executor_, NullObserver()}, {.host = "https://test"});
   }
   void Advance(Nanos duration) { executor_->manual().Advance(duration); }
   void ReplyBusy(int times) {

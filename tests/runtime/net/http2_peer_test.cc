@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "core/secrets.h"
 #include "net/http2_transport.h"
 #include "tests/support/http2_frames.h"
@@ -62,7 +62,7 @@ class Http2Peer : public ::testing::Test {
   // A blocking call that gives up after ten seconds.
   Result<ApiResponse> Call(std::stop_token stop = {}) {
     const Connection connection =
-        client::ConnectionCore::Handle({transport_, executor_}, {.host = "http://10.0.0.1:80", .timeout = 10s});
+        client::ConnectionState::Handle({transport_, executor_}, {.host = "http://10.0.0.1:80", .timeout = 10s});
     return connection.Call({.path = "/", .what = "get pods default/p"}, std::move(stop));
   }
   ManualStream& peer() { return loop_->attempt(loop_->attempts() - 1); }

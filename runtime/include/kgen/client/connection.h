@@ -29,7 +29,7 @@ namespace rest {
 struct Config;
 }
 namespace client {
-class ConnectionCore;
+class ConnectionState;
 }
 
 // One API request, before authentication and user agent are added.
@@ -141,10 +141,10 @@ class Connection {
   friend bool operator==(const Connection& a, const Connection& b) noexcept { return a.state_ == b.state_; }
 
  private:
-  friend class client::ConnectionCore;
-  explicit Connection(Shared<client::ConnectionCore> state) noexcept;
+  friend class client::ConnectionState;
+  explicit Connection(Shared<client::ConnectionState> state) noexcept;
   void Guard(ApiRequest& request) const;
-  Shared<client::ConnectionCore> state_;
+  Shared<client::ConnectionState> state_;
   std::stop_token stop_{};
   Shared<SendGuard> guard_{};
 };

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "client/request/accept.h"
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "client/request/gate.h"
 #include "kgen/client/raw_resource.h"
 
@@ -34,7 +34,7 @@ class ResourceListWatch final : public ListWatch {
   Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
     return Send(true, options, std::move(strand), std::move(sink));
   }
-  Shared<client::Gate> gate() const override { return client::ConnectionCore::Of(resource_.connection())->gate; }
+  Shared<client::Gate> gate() const override { return client::ConnectionState::Of(resource_.connection())->gate; }
   std::string Describe() const override { return name_; }
   std::string_view kind() const noexcept override { return kind_; }
 

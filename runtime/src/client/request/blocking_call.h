@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
@@ -64,7 +64,7 @@ class Answerer {
 };
 
 template <typename Op, typename... More>
-Shared<Op> MakeCall(const Shared<ConnectionCore>& core, ApiRequest request, typename Op::Done done, More&... more) {
+Shared<Op> MakeCall(const Shared<ConnectionState>& core, ApiRequest request, typename Op::Done done, More&... more) {
   Shared<Strand> strand = core->executor->MakeStrand(request.what.empty() ? request.path : request.what);
   return MakeShared<Op>(core, std::move(request), std::move(strand), std::move(done), more...);
 }
@@ -85,7 +85,7 @@ Result<typename Op::Answer> CallAndWait(const Connection& connection, ApiRequest
   if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "stopped before it was sent").With(what));
   auto slot = MakeShared<Slot<Op>>(executor.MakeWaiter(what));
   {
-    const auto call = MakeCall<Op>(ConnectionCore::Of(connection), std::move(request), Answerer<Op>(slot), more...);
+    const auto call = MakeCall<Op>(ConnectionState::Of(connection), std::move(request), Answerer<Op>(slot), more...);
     {
       const MutexLock lock(slot->mutex);
       slot->operation = call.get();

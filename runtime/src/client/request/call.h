@@ -23,7 +23,7 @@ class AnswerOperation : public Operation {
   using Done = std::move_only_function<void(Result<T>)>;
 
  protected:
-  AnswerOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done)
+  AnswerOperation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand, Done done)
       : Operation(std::move(core), std::move(request), std::move(strand)), done_(std::move(done)) {}
 
   // Called for a successful response: at its start, to forget what arrived of an earlier one; for its bytes; and at its
@@ -54,7 +54,7 @@ class AnswerOperation : public Operation {
 
 class CallOperation final : public AnswerOperation<ApiResponse> {
  public:
-  CallOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done)
+  CallOperation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand, Done done)
       : AnswerOperation(std::move(core), std::move(request), std::move(strand), std::move(done)) {}
 
  private:
@@ -68,7 +68,7 @@ class CallOperation final : public AnswerOperation<ApiResponse> {
 // Returns a list. The caller has the only reference to it.
 class ListOperation final : public AnswerOperation<AnyRef> {
  public:
-  ListOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done,
+  ListOperation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand, Done done,
                 const TypeTable& table, const KindInfo& kind)
       : AnswerOperation(std::move(core), std::move(request), std::move(strand), std::move(done)),
         table_(table),

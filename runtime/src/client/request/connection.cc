@@ -9,7 +9,7 @@
 #include "client/request/blocking_call.h"
 #include "client/request/call.h"
 #include "client/request/callback.h"
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "client/request/stream.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
@@ -17,7 +17,7 @@
 
 namespace kgen {
 
-Connection::Connection(Shared<client::ConnectionCore> state) noexcept : state_(std::move(state)) {}
+Connection::Connection(Shared<client::ConnectionState> state) noexcept : state_(std::move(state)) {}
 
 namespace client {
 namespace {
@@ -30,7 +30,7 @@ std::string HostOf(std::string_view url) {
 
 }  // namespace
 
-ConnectionCore::ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings)
+ConnectionState::ConnectionState(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings)
     : transport(std::move(parts.transport)),
       executor(std::move(parts.executor)),
       clock(executor->clock()),
@@ -49,30 +49,30 @@ ConnectionCore::ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver
   detail::OutOfMemory();
 }
 
-Shared<ConnectionCore> ConnectionCore::Of(const Connection& connection) { return connection.state_; }
+Shared<ConnectionState> ConnectionState::Of(const Connection& connection) { return connection.state_; }
 
-Connection ConnectionCore::Handle(Connection::Parts parts, Settings settings) {
+Connection ConnectionState::Handle(Connection::Parts parts, Settings settings) {
   auto observer = MakeShared<ThrottledObserver>(parts.observer, parts.executor);
   return Handle(std::move(parts), std::move(observer), std::move(settings));
 }
 
-Connection ConnectionCore::Handle(Connection::Parts parts, Shared<ThrottledObserver> observer, Settings settings) {
-  return Connection(MakeShared<ConnectionCore>(std::move(parts), std::move(observer), std::move(settings)));
+Connection ConnectionState::Handle(Connection::Parts parts, Shared<ThrottledObserver> observer, Settings settings) {
+  return Connection(MakeShared<ConnectionState>(std::move(parts), std::move(observer), std::move(settings)));
 }
 
 }  // namespace client
 
-Result<Connection> Connection::Open(const rest::Config& config) { return client::ConnectionCore::Open(config); }
+Result<Connection> Connection::Open(const rest::Config& config) { return client::ConnectionState::Open(config); }
 
 Result<Connection> Connection::Over(const rest::Config& config, Shared<Transport> transport) {
-  return client::ConnectionCore::Over(config, std::move(transport));
+  return client::ConnectionState::Over(config, std::move(transport));
 }
 
 Connection Connection::Over(Parts parts) {
-  client::ConnectionCore::Settings settings;
+  client::ConnectionState::Settings settings;
   settings.host = parts.host;
   settings.user_agent = "kgen";
-  return client::ConnectionCore::Handle(std::move(parts), std::move(settings));
+  return client::ConnectionState::Handle(std::move(parts), std::move(settings));
 }
 
 Connection Connection::With(std::stop_token stop) const {

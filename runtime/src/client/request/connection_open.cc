@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
@@ -35,19 +35,19 @@ bool Equal(const rest::Config& a, const rest::Config& b) {
 // The live connections by config. Entries hold no references; a connection removes its entry when it is destroyed.
 class Registry {
  public:
-  Shared<ConnectionCore> Find(const rest::Config& config) {
+  Shared<ConnectionState> Find(const rest::Config& config) {
     const MutexLock lock(mutex_);
     for (const Entry& entry : entries_) {
       if (!Equal(entry.config, config)) continue;
-      if (Shared<ConnectionCore> core = Shared<ConnectionCore>::TryAdd(entry.core)) return core;
+      if (Shared<ConnectionState> core = Shared<ConnectionState>::TryAdd(entry.core)) return core;
     }
     return {};
   }
-  void Add(const rest::Config& config, ConnectionCore* core) {
+  void Add(const rest::Config& config, ConnectionState* core) {
     const MutexLock lock(mutex_);
     entries_.push_back({config, core});
   }
-  void Remove(const ConnectionCore* core) noexcept {
+  void Remove(const ConnectionState* core) noexcept {
     std::vector<Entry> gone;  // destroyed after unlocking; may hold the last reference to an executor
     const MutexLock lock(mutex_);
     const auto found = std::ranges::find(entries_, core, &Entry::core);
@@ -59,7 +59,7 @@ class Registry {
  private:
   struct Entry {
     rest::Config config;
-    ConnectionCore* core;
+    ConnectionState* core;
   };
   Mutex mutex_;
   std::vector<Entry> entries_ KGEN_GUARDED_BY(mutex_);
@@ -93,7 +93,7 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
   if (auto ok = CheckHeaderText("the bearer token", config.bearer_token); !ok) return Fail(ok.error());
   if (auto ok = CheckHeaderText("the user agent", config.user_agent); !ok) return Fail(ok.error());
   if (auto ok = net::CheckServerName(config.tls.server_name); !ok) return Fail(ok.error());
-  ConnectionCore::Settings settings;
+  ConnectionState::Settings settings;
   settings.host = url->origin + url->base_path;
   settings.base_path = url->base_path;
   settings.user_agent = config.user_agent;
@@ -123,9 +123,9 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
     transport = *std::move(made);
   }
   parts.transport = std::move(transport);
-  Connection connection = ConnectionCore::Handle(std::move(parts), std::move(observer), std::move(settings));
+  Connection connection = ConnectionState::Handle(std::move(parts), std::move(observer), std::move(settings));
   // If a file is the only source of the token, it must be readable from the start.
-  const Shared<ConnectionCore> core = ConnectionCore::Of(connection);
+  const Shared<ConnectionState> core = ConnectionState::Of(connection);
   if (!config.bearer_token_file.empty()) {
     if (Result<std::string> token = core->token.Read(core->clock->Now()); !token) return Fail(token.error());
   }
@@ -135,14 +135,14 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
 }  // namespace
 
 // Not called in a forked child, as no SharedObject is destroyed there.
-ConnectionCore::~ConnectionCore() {
+ConnectionState::~ConnectionState() {
   Connections().Remove(this);
   if (transport) transport->Close();
   executor->StopReportingTo(*observer);
   observer->Close();
 }
 
-Result<Connection> ConnectionCore::Over(const rest::Config& config, Shared<Transport> transport) {
+Result<Connection> ConnectionState::Over(const rest::Config& config, Shared<Transport> transport) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   if (!transport) return Fail(Error(Code::kInvalidArgument, "the transport is null").With("open a connection"));
   Result<Connection> opened = OpenNew(config, std::move(transport));
@@ -150,9 +150,9 @@ Result<Connection> ConnectionCore::Over(const rest::Config& config, Shared<Trans
   return opened;
 }
 
-Result<Connection> ConnectionCore::Open(const rest::Config& config) {
+Result<Connection> ConnectionState::Open(const rest::Config& config) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
-  if (Shared<ConnectionCore> core = Connections().Find(config)) return Connection(std::move(core));
+  if (Shared<ConnectionState> core = Connections().Find(config)) return Connection(std::move(core));
   Result<Connection> opened = OpenNew(config);
   if (!opened) return Fail(opened.error().With("open a connection"));
   // Another thread may have opened an equal one meanwhile. Both work, and later calls find this one.

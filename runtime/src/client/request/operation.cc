@@ -62,7 +62,7 @@ class Operation::Sink final : public ResponseSink {
   bool counted_ = false;
 };
 
-Operation::Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand)
+Operation::Operation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand)
     : core_(std::move(core)),
       request_(std::move(request)),
       strand_(std::move(strand)),

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "client/request/errors.h"
 #include "kgen/client/connection.h"
 #include "kgen/net/transport.h"
@@ -33,7 +33,7 @@ class Operation : public SharedObject {
   void Cancel() noexcept;
 
  protected:
-  Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand);
+  Operation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand);
 
   // The response to the current attempt, on the strand. The credit for the bytes is returned when OnBytes returns,
   // unless the operation keeps it.
@@ -72,7 +72,7 @@ class Operation : public SharedObject {
   bool ended() const noexcept { return ended_; }
   bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
   const ApiRequest& request() const noexcept { return request_; }
-  ConnectionCore& core() const noexcept { return *core_; }
+  ConnectionState& core() const noexcept { return *core_; }
   // Calls task(*this) on the strand; keeps the operation until then.
   template <typename Task>
   void PostSelf(Task task) {
@@ -111,7 +111,7 @@ class Operation : public SharedObject {
   HttpRequest Compose(const std::string& token) const;
   void Deliver(int attempt, std::string bytes);
 
-  const Shared<ConnectionCore> core_;
+  const Shared<ConnectionState> core_;
   ApiRequest request_;
   const Shared<Strand> strand_;
   const Shared<ReservedPost> post_cancel_;  // Cancel() may run where nothing can handle a failure, as a stop callback

@@ -5,7 +5,7 @@
 
 namespace kgen::client {
 
-StreamOperation::StreamOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand,
+StreamOperation::StreamOperation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand,
                                  Shared<StreamSink> sink)
     : Operation(std::move(core), std::move(request), std::move(strand)), sink_(std::move(sink)) {}
 

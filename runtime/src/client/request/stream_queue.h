@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "client/request/callback.h"
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "client/request/stream.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
@@ -44,7 +44,7 @@ class StreamQueue : public StreamSink {
       : what_(std::move(what)),
         thing_(thing),
         executor_(connection.shared_executor()),
-        observer_(ConnectionCore::Of(connection)->observer),
+        observer_(ConnectionState::Of(connection)->observer),
         strand_(executor_->MakeStrand(what_)),
         waiter_(executor_->MakeWaiter(what_)) {}
 
@@ -308,7 +308,8 @@ class StreamReader : public SharedObject {
 
 template <typename Queue>
 Shared<StreamOperation> MakeQueuedStream(const Connection& connection, ApiRequest request, const Shared<Queue>& queue) {
-  auto stream = MakeShared<StreamOperation>(ConnectionCore::Of(connection), std::move(request), queue->strand(), queue);
+  auto stream =
+      MakeShared<StreamOperation>(ConnectionState::Of(connection), std::move(request), queue->strand(), queue);
   stream->KeepCredit();
   return stream;
 }
@@ -338,7 +339,7 @@ Result<Shared<State>> OpenStream(const Connection& connection, Result<ApiRequest
 template <typename State, typename Queue, typename... More>
 void OpenStreamAsync(const Connection& connection, Result<ApiRequest> request,
                      std::move_only_function<void(Result<Shared<State>>)> done, const More&... more) {
-  if (RefuseInForkedChild(ConnectionCore::Of(connection)->observer, "open a stream", done)) return;
+  if (RefuseInForkedChild(ConnectionState::Of(connection)->observer, "open a stream", done)) return;
   if (!request) {
     Executor& executor = connection.executor();
     executor.Post(executor.MakeStrand("refused stream"),
@@ -351,7 +352,7 @@ void OpenStreamAsync(const Connection& connection, Result<ApiRequest> request,
   // Everything is allocated here, so that nothing can fail between the response and `done`. The state does not refer to
   // the queue yet, because the queue would then keep itself alive.
   auto state = MakeShared<State>(connection, what, more...);
-  queue->NotifyOpening(stream.get(), [observer = ConnectionCore::Of(connection)->observer, what = std::move(what),
+  queue->NotifyOpening(stream.get(), [observer = ConnectionState::Of(connection)->observer, what = std::move(what),
                                       state = std::move(state), queue = queue.get(),
                                       done = std::move(done)](Result<void> opened) mutable {
     Result<Shared<State>> result = Fail(detail::OutOfMemory());

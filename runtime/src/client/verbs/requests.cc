@@ -57,15 +57,15 @@ Result<AnyRef> CallForList(const Connection& connection, Result<ApiRequest> requ
 
 void CallForListAsync(const Connection& connection, Result<ApiRequest> request, const TypeTable& table,
                       const KindInfo& kind, Callback<AnyRef> done) {
-  if (client::RefuseInForkedChild(client::ConnectionCore::Of(connection)->observer, "list", done)) return;
+  if (client::RefuseInForkedChild(client::ConnectionState::Of(connection)->observer, "list", done)) return;
   if (!request) return Refuse(connection.executor(), std::move(request).error(), std::move(done));
-  client::MakeCall<client::ListOperation>(client::ConnectionCore::Of(connection), *std::move(request), std::move(done),
+  client::MakeCall<client::ListOperation>(client::ConnectionState::Of(connection), *std::move(request), std::move(done),
                                           table, kind)
       ->Begin();
 }
 
 void CallForBodyAsync(const Connection& connection, Result<ApiRequest> request, Callback<std::string> done) {
-  if (client::RefuseInForkedChild(client::ConnectionCore::Of(connection)->observer, "call", done)) return;
+  if (client::RefuseInForkedChild(client::ConnectionState::Of(connection)->observer, "call", done)) return;
   if (!request) return Refuse(connection.executor(), std::move(request).error(), std::move(done));
   connection.CallAsync(*std::move(request), [done = std::move(done)](Result<ApiResponse> response) mutable {
     if (!response) return done(Fail(std::move(response).error()));

@@ -53,7 +53,7 @@ ElectorState::ElectorState(const Connection& connection, LeaderElectionOptions o
       name_(options_.namespace_ + "/" + options_.name),
       connection_(connection.With(Shared<SendGuard>())),
       leases_(connection_, *Lease::kTable.kind, options_.namespace_),
-      observer_(client::ConnectionCore::Of(connection)->observer),
+      observer_(client::ConnectionState::Of(connection)->observer),
       executor_(connection.shared_executor()),
       clock_(executor_->clock()),
       strand_(executor_->MakeStrand("lease " + name_)),

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "client/auth/kubeconfig.h"
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "controller/election/lease.h"
 #include "core/execution/jitter.h"
 #include "core/execution/post_timer.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "client/request/request_counts.h"
 #include "controller/metrics/metric_names.h"
 #include "controller/metrics/process_metrics.h"
@@ -197,7 +197,7 @@ void Metrics::AddCollector(Collector collector) { state_->AddCollector(std::move
 void Metrics::AddProcess() { state_->AddProcess(); }
 
 void Metrics::AddRequestsOf(const Connection& connection) {
-  state_->AddRequests(client::ConnectionCore::Of(connection)->requests);
+  state_->AddRequests(client::ConnectionState::Of(connection)->requests);
 }
 
 Result<std::string> Metrics::Text() const {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "client/request/connection_core.h"
+#include "client/request/connection_state.h"
 #include "net/tls.h"
 #include "testing/certificates.h"
 #include "tests/runtime/controller/serve/endpoint_fixture.h"
@@ -53,7 +53,7 @@ class EndpointAccessTest : public EndpointTest {
   }
 
   const Shared<FakeTransport> transport_ = MakeShared<FakeTransport>();
-  const Connection connection_ = client::ConnectionCore::Handle({transport_, executor_, reports_}, {.host = "test"});
+  const Connection connection_ = client::ConnectionState::Handle({transport_, executor_, reports_}, {.host = "test"});
 };
 
 // Contract: controller 40.

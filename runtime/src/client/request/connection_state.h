@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// ConnectionCore: the state that the handles of one Connection share.
-#ifndef KGEN_SRC_CLIENT_REQUEST_CONNECTION_CORE_H_
-#define KGEN_SRC_CLIENT_REQUEST_CONNECTION_CORE_H_
+// ConnectionState: the state that the handles of one Connection share.
+#ifndef KGEN_SRC_CLIENT_REQUEST_CONNECTION_STATE_H_
+#define KGEN_SRC_CLIENT_REQUEST_CONNECTION_STATE_H_
 
 #include <string>
 #include <utility>
@@ -21,7 +21,7 @@ namespace kgen::client {
 
 // Thread safety: immutable except for limiter, token, sent, exec, gate and requests, which are thread-safe.
 // Ownership: handles and running requests hold references; dropping the last one closes the transport.
-class ConnectionCore : public SharedObject {
+class ConnectionState : public SharedObject {
  public:
   struct Settings {
     std::string host;         // for messages and observers
@@ -36,10 +36,10 @@ class ConnectionCore : public SharedObject {
     Shared<ExecCredentials> exec{};  // or null
   };
   // Events go to `throttle`, which passes them on to the observer; parts.observer is ignored.
-  ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings);
-  ~ConnectionCore() override;
+  ConnectionState(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings);
+  ~ConnectionState() override;
 
-  static Shared<ConnectionCore> Of(const Connection& connection);
+  static Shared<ConnectionState> Of(const Connection& connection);
   static Connection Handle(Connection::Parts parts, Settings settings);
   static Connection Handle(Connection::Parts parts, Shared<ThrottledObserver> observer, Settings settings);
   // Opens a connection, or returns that of an equal config.
@@ -65,4 +65,4 @@ class ConnectionCore : public SharedObject {
 
 }  // namespace kgen::client
 
-#endif  // KGEN_SRC_CLIENT_REQUEST_CONNECTION_CORE_H_
+#endif  // KGEN_SRC_CLIENT_REQUEST_CONNECTION_STATE_H_
