@@ -86,6 +86,22 @@ TEST_F(OpenTest, RefusesFilesThatNeverEnd) {
   EXPECT_THAT(loaded.error().ToString(), HasSubstr("kubeconfig " + fifo + ": is a FIFO"));
 }
 
+TEST_F(OpenTest, RefusesLimitsOfZeroOrLess) {
+  for (const Nanos timeout : {Nanos(0), Nanos(-1)}) {
+    config_.timeout = timeout;
+    EXPECT_THAT(Fault(), HasSubstr("Config::timeout is " + std::string(timeout == Nanos(0) ? "0s" : "-1ns")));
+  }
+  config_.timeout = kNoLimit;
+  EXPECT_TRUE(Connection::Open(config_));
+  config_.qps = 0;
+  EXPECT_THAT(Fault(), HasSubstr("Config::qps is 0"));
+  config_.qps = 1;
+  config_.burst = 0;
+  EXPECT_THAT(Fault(), HasSubstr("Config::burst is 0; leave it out"));
+  config_.burst = {};
+  EXPECT_TRUE(Connection::Open(config_)) << "absent: those of one second";
+}
+
 // Contract: client TRN-7.
 TEST_F(OpenTest, RefusesConfigsThatCannotWork) {
   config_.host = "ftp://x";

@@ -108,6 +108,24 @@ TEST_F(InstallTest, ReportsNoChangeIfTheServerKeptItsVersion) {
   EXPECT_EQ(Install()->at(0).str(), "customresourcedefinition orders.shop.dev unchanged");
 }
 
+TEST_F(InstallTest, RefusesATimeoutOfZeroOrLess) {
+  for (const Nanos timeout : {Nanos(0), Nanos(-1)}) {
+    const auto installed = Install({.timeout = timeout});
+    ASSERT_FALSE(installed.has_value());
+    EXPECT_EQ(installed.error().code(), Code::kInvalidArgument);
+  }
+  EXPECT_EQ(transport_->size(), 0u);
+}
+
+TEST_F(InstallTest, HasNoLimitIfToldSo) {
+  transport_->Reply(There("True"));
+  transport_->Reply(There("True"));  // of the PUT
+  transport_->Reply(There("True"));
+  transport_->Reply({});
+  EXPECT_TRUE(Install({.timeout = kNoLimit}).has_value());
+  EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
+}
+
 TEST_F(InstallTest, TreatsAForbiddenListAsServed) {
   ReplyToCreation();
   transport_->Reply(There("True"));

@@ -68,12 +68,44 @@ TEST_F(DeadlineTest, CountsEveryAttemptAndPauseAndNamesTheFailureBefore) {
   EXPECT_EQ(transport_->size(), 2u);
 }
 
-TEST_F(DeadlineTest, SendsNothingWhenItHasPassedBeforeTheCall) {
-  const Result<ApiResponse> response = connection().Call(Within(-1s));
-  EXPECT_EQ(response.error().code(), Code::kTimeout);
-  EXPECT_THAT(response.error().message(), HasSubstr("had passed before the call"));
+TEST_F(DeadlineTest, OfZeroOrLessIsRefusedBeforeAnythingIsSent) {
+  for (const Nanos timeout : {Nanos(0), Nanos(-1s)}) {
+    const Result<ApiResponse> response = connection().Call(Within(timeout));
+    EXPECT_EQ(response.error().code(), Code::kInvalidArgument);
+    EXPECT_THAT(response.error().ToString(), StartsWith("get pods default/web-0: the timeout is "));
+    EXPECT_THAT(response.error().message(), HasSubstr("kgen::kNoLimit"));
+  }
+  EXPECT_EQ(Widgets().Watch({.timeout = 0s}).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(Widgets().DeleteCollection({.timeout = 1s}, {.timeout = 0s}).error().code(), Code::kInvalidArgument);
   EXPECT_EQ(transport_->size(), 0u);
   EXPECT_EQ(Elapsed(), 0s);
+}
+
+TEST_F(DeadlineTest, NoLimitReplacesTheTimeoutOfTheConfig) {
+  Settings settings = Defaults();
+  settings.timeout = 1s;
+  transport_->Hold();
+  std::optional<Result<ApiResponse>> response;
+  MakeConnection(settings).CallAsync(Within(kNoLimit), [&](Result<ApiResponse> done) { response = std::move(done); });
+  executor_->Run();
+  executor_->Advance(24h);
+  EXPECT_FALSE(response.has_value());
+  EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
+  EXPECT_THAT(transport_->request(0).path, EndsWith("/web-0")) << "the server gets no limit either";
+  transport_->last().Head(200);
+  transport_->last().End();
+  executor_->Run();
+  EXPECT_TRUE(response.has_value());
+}
+
+TEST_F(DeadlineTest, AbsentInBothPlacesThereIsNone) {
+  for (const std::optional<Nanos> config : {std::optional<Nanos>(), std::optional<Nanos>(kNoLimit)}) {
+    Settings settings = Defaults();
+    settings.timeout = config;
+    transport_->Reply({});
+    ASSERT_TRUE(MakeConnection(settings).Call(Get()).has_value());
+    EXPECT_THAT(transport_->request(transport_->size() - 1).path, EndsWith("/web-0"));
+  }
 }
 
 TEST_F(DeadlineTest, LeavesNoTimerBehind) {

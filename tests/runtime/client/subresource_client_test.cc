@@ -186,6 +186,14 @@ TEST_F(SubresourceClientTest, LogsRefusesToFollow) {
   EXPECT_EQ(transport_->size(), 0u);
 }
 
+TEST_F(SubresourceClientTest, LogsRefusesToBeginZeroOrLessBeforeNow) {
+  for (const Nanos since : {Nanos(0), Nanos(-1s)}) {
+    EXPECT_EQ(Logs(Widgets(), "a", {.since = since}).error().code(), Code::kInvalidArgument);
+    EXPECT_EQ(StreamLogs(Widgets(), "a", {.since = since}).error().code(), Code::kInvalidArgument);
+  }
+  EXPECT_EQ(transport_->size(), 0u);
+}
+
 // Contract: generator OP-15.
 TEST_F(SubresourceClientTest, LogsReturnsTheTextAsItIs) {
   transport_->Reply({.body = kForbidden, .headers = {{"content-type", "text/plain"}}});

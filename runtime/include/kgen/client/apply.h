@@ -38,7 +38,7 @@ struct ApplyOptions {
   FieldValidation field_validation = FieldValidation::kDefault;
   // For namespaced objects that name none. "": Connection::default_namespace(), or "default" if there is none.
   std::string default_namespace{};
-  Nanos timeout{};  // of each request
+  std::optional<Nanos> timeout{};  // of each request; absent: Config::timeout; kgen::kNoLimit: no limit
 };
 
 // One object that the server has applied.

@@ -8,6 +8,7 @@
 #define KGEN_CLIENT_CONFIG_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,9 +70,10 @@ struct Config {
   std::string proxy_url{};
   std::string user_agent{};  // "": "<program>/kgen"
   std::string namespace_{};  // of the context; "" means "default"
-  double qps = 0;            // requests a second; 0: no limit in the client (the server has priority and fairness)
-  int burst = 0;             // with qps: how many at once; 0: those of one second
-  Nanos timeout{};           // of each request except watches; 0: none
+  // Limits. Connection::Open() refuses those of zero or less with kConfig.
+  std::optional<double> qps{};     // requests a second; absent: no limit here (the server has priority and fairness)
+  std::optional<int> burst{};      // with qps: how many at once; absent: those of one second, at least one
+  std::optional<Nanos> timeout{};  // of each request except watches; absent or kgen::kNoLimit: none
 
   Shared<Observer> observer{};  // null: warnings go to standard error; NullObserver() for silence
   Shared<Executor> executor{};  // null: DefaultExecutor()

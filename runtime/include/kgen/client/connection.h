@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -43,10 +44,12 @@ struct ApiRequest {
   bool watch = false;      // long-lived: no request timeout
   bool unlimited = false;  // does not wait for Config::qps: for the few requests that keep a lease
   // A deadline for the whole call: waiting for the limiter, for credentials and for a connection, every attempt and the
-  // pauses between them. After it the call fails with kTimeout. It replaces Config::timeout; 0 means Config::timeout,
-  // and a negative one has passed already. For a watch it bounds the opening, until the response headers arrive.
-  Nanos timeout{};
-  // The largest response that Call() and CallAsync() accept, in bytes. A larger one fails with kDecode.
+  // pauses between them. After it the call fails with kTimeout. It replaces Config::timeout. Absent: Config::timeout,
+  // but no limit for a watch; kgen::kNoLimit: no limit. Zero or less is kInvalidArgument, and nothing is sent. For a
+  // watch it bounds the opening, until the response headers arrive.
+  std::optional<Nanos> timeout{};
+  // The largest response that Call() and CallAsync() accept, in bytes: 2 GiB by default. A larger one fails with
+  // kDecode.
   std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
   bool json = false;          // the response must be JSON; another media type fails with kDecode
   bool text = false;          // the response must be plain text, and is not looked into
@@ -83,7 +86,7 @@ class StreamCall : public SharedObject {
 class Connection {
  public:
   // No network I/O: the first request connects. Equal configs share one connection while it is alive.
-  // Errors: kConfig  host or certificates malformed, files unreadable
+  // Errors: kConfig  host or certificates malformed, files unreadable, a limit of zero or less
   static Result<Connection> Open(const rest::Config& config);
 
   // Over a transport of your own, and otherwise like Open(): the path prefix, authentication, user agent, limits and

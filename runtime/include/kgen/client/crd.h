@@ -19,7 +19,7 @@
 namespace kgen::crd {
 
 struct InstallOptions {
-  Nanos timeout = std::chrono::seconds(30);
+  Nanos timeout = std::chrono::seconds(30);  // of the whole call; kgen::kNoLimit: no limit; zero or less: an error
   std::stop_token stop{};
 };
 
@@ -44,9 +44,9 @@ struct Installed {
 // so is `spec.versions`: the manifest defines each version, and which versions there are. An update carries the
 // resourceVersion of what was read; after a conflict the CRD is read again, up to five times in all.
 //
-// Errors: kTimeout, with the CRD and its conditions; kInvalidArgument for a manifest that is not a CRD; kInvalid if the
-// manifest lacks a version in which objects may still be stored (`status.storedVersions`), with the way out;
-// kCancelled; the server's.
+// Errors: kTimeout, with the CRD and its conditions; kInvalidArgument for a manifest that is not a CRD, and for a
+// timeout of zero or less; kInvalid if the manifest lacks a version in which objects may still be stored
+// (`status.storedVersions`), with the way out; kCancelled; the server's.
 [[nodiscard]] Result<std::vector<Installed>> Install(const Connection& connection,
                                                      std::span<const std::string_view> manifests,
                                                      const InstallOptions& options = {});

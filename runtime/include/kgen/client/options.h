@@ -5,12 +5,13 @@
 // `timeout` is a deadline for the whole call, counted from its beginning: waiting for the limiter, for credentials and
 // for a connection, every attempt and the pauses between them. When it passes, the call fails with kTimeout, and the
 // message contains the failure of the last attempt, if there was one. The call does not wait for a retry that could
-// only begin after the deadline. A write that timed out may still take effect. It replaces Config::timeout; 0 means
-// Config::timeout, and a negative one has passed already, so nothing is sent.
+// only begin after the deadline. A write that timed out may still take effect. It replaces Config::timeout. Absent:
+// Config::timeout; kgen::kNoLimit: no limit. Zero or less is kInvalidArgument, and nothing is sent.
 #ifndef KGEN_CLIENT_OPTIONS_H_
 #define KGEN_CLIENT_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -26,23 +27,23 @@ namespace kgen {
 
 struct GetOptions {
   std::string resource_version{};  // "": the newest; "0": any that the server has in its cache
-  Nanos timeout{};
+  std::optional<Nanos> timeout{};
 };
 
 // For list, watch and deleteCollection.
 struct ListOptions {
-  std::string label_selector{};  // "app=web,tier in (a,b)"
-  std::string field_selector{};  // "spec.nodeName=n1"
-  Optional<std::int64_t> limit{};
+  std::string label_selector{};    // "app=web,tier in (a,b)"
+  std::string field_selector{};    // "spec.nodeName=n1"
+  Optional<std::int64_t> limit{};  // items of a page; absent, or 0 as on the server: all of them
   std::string continue_{};
   std::string resource_version{};
   std::string resource_version_match{};      // "Exact", "NotOlderThan"
   Optional<std::int64_t> timeout_seconds{};  // on the server's side
   bool allow_watch_bookmarks = false;
   bool send_initial_events = false;
-  Nanos timeout{};  // of Pages: for each page; of a watch: for its opening
-  // The largest response, in bytes; for Pages, the largest page. A larger one fails with kDecode. For clients only:
-  // informers bound each object instead.
+  std::optional<Nanos> timeout{};  // of Pages: for each page; of a watch: for its opening
+  // The largest response, in bytes: 2 GiB by default; for Pages, the largest page. A larger one fails with kDecode, as
+  // any response does if it is 0. For clients only: informers bound each object instead.
   std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
 
   // The query string without '?', keys sorted; `watch` adds watch=true.
@@ -55,7 +56,7 @@ struct CreateOptions {
   bool dry_run = false;
   std::string field_manager{};
   FieldValidation field_validation = FieldValidation::kDefault;
-  Nanos timeout{};
+  std::optional<Nanos> timeout{};
 };
 using UpdateOptions = CreateOptions;
 
@@ -64,7 +65,7 @@ struct PatchOptions {
   std::string field_manager{};  // required by the server for apply
   bool force = false;           // apply only: take over fields of other managers
   FieldValidation field_validation = FieldValidation::kDefault;
-  Nanos timeout{};
+  std::optional<Nanos> timeout{};
 };
 
 enum class Propagation : std::uint8_t { kDefault, kOrphan, kBackground, kForeground };
@@ -75,7 +76,7 @@ struct DeleteOptions {
   std::string uid{};               // precondition: delete only this incarnation
   std::string resource_version{};  // precondition: only if unchanged
   bool dry_run = false;
-  Nanos timeout{};
+  std::optional<Nanos> timeout{};
 
   std::string Body() const;  // the meta/v1 DeleteOptions as JSON
 };
@@ -85,11 +86,13 @@ struct LogOptions {
   std::string container{};  // "": the only one of the pod, or the one that its annotation names
   bool follow = false;      // streams only: go on as the container writes, until it ends
   bool previous = false;    // of the container before its last restart
-  Nanos since{};            // no older than this before now, in whole seconds, rounded up; 0: from the beginning
+  // No older than this before now, in whole seconds, rounded up. Absent: from the beginning. Zero or less is
+  // kInvalidArgument.
+  std::optional<Nanos> since{};
   Optional<std::int64_t> tail_lines{};   // so many last lines only
   bool timestamps = false;               // each line begins with the time (RFC 3339) and a space
   Optional<std::int64_t> limit_bytes{};  // the server cuts the text after so many bytes, even inside a line
-  Nanos timeout{};                       // of a stream: for its opening
+  std::optional<Nanos> timeout{};        // of a stream: for its opening
 
   std::string Query() const;  // the query string without '?', keys sorted
 };

@@ -36,8 +36,8 @@ struct ResourceMapping {
 // Blocking: look-ups block while they ask the server, as the verbs of a client do.
 class RestMapper {
  public:
-  // `timeout`: of each request to the server; 0: that of the connection's config.
-  explicit RestMapper(Connection connection, Nanos timeout = {});
+  // `timeout`: of each request to the server. Absent: Config::timeout; kgen::kNoLimit: no limit.
+  explicit RestMapper(Connection connection, std::optional<Nanos> timeout = {});
 
   // The resource of a kind. Without a version, the one of the group's preferred version that has the kind. While a
   // version cannot be read, no version after it is taken in its place; naming a version still finds it.

@@ -51,7 +51,7 @@ std::string PathOf(const std::string& group, const std::string& version) {
 
 class Discovery {
  public:
-  Discovery(const Connection& connection, Nanos timeout) : connection_(connection), timeout_(timeout) {}
+  Discovery(const Connection& connection, std::optional<Nanos> timeout) : connection_(connection), timeout_(timeout) {}
 
   Result<ServerApi> Run() {
     Result<json> core = Get("/api", kAccept);
@@ -197,14 +197,14 @@ class Discovery {
   }
 
   const Connection& connection_;
-  const Nanos timeout_;
+  const std::optional<Nanos> timeout_;
   ServerApi api_;
   std::optional<Error> ended_;  // why further requests are pointless
 };
 
 }  // namespace
 
-Result<ServerApi> Discover(const Connection& connection, Nanos timeout) {
+Result<ServerApi> Discover(const Connection& connection, std::optional<Nanos> timeout) {
   try {
     return Discovery(connection, timeout).Run();
   } catch (const std::bad_alloc&) {

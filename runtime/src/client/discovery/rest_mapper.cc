@@ -67,7 +67,7 @@ struct Question : SharedObject {
 
 class RestMapper::State : public SharedObject {
  public:
-  State(kgen::Connection of, Nanos limit) : connection(std::move(of)), timeout(limit) {}
+  State(kgen::Connection of, std::optional<Nanos> limit) : connection(std::move(of)), timeout(limit) {}
 
   template <typename Fits>
   Result<ResourceMapping> Find(const std::string& what, std::string_view group, std::string_view version,
@@ -92,7 +92,7 @@ class RestMapper::State : public SharedObject {
   }
 
   const kgen::Connection connection;
-  const Nanos timeout;
+  const std::optional<Nanos> timeout;
 
  private:
   // Returns the result of a discovery: one that is already running, or a new one. Returns `known` if it is too early
@@ -170,7 +170,7 @@ class RestMapper::State : public SharedObject {
   TimePoint refreshed_ KGEN_GUARDED_BY(mutex_){};
 };
 
-RestMapper::RestMapper(Connection connection, Nanos timeout)
+RestMapper::RestMapper(Connection connection, std::optional<Nanos> timeout)
     : state_(MakeShared<State>(std::move(connection), timeout)) {}
 
 Result<ResourceMapping> RestMapper::ForKind(const GroupVersionKind& kind) const {

@@ -12,6 +12,7 @@
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
+#include "net/duration_text.h"
 #include "net/http2_transport.h"
 #include "net/tls.h"
 #include "net/url.h"
@@ -86,6 +87,17 @@ bool UsesExec(const rest::Config& config) {
          config.tls.certificate_data.empty() && config.tls.certificate_file.empty();
 }
 
+Result<void> CheckLimits(const rest::Config& config) {
+  const auto refused = [](std::string_view name, const std::string& value) {
+    return Fail(Code::kConfig,
+                "Config::" + std::string(name) + " is " + value + "; leave it out for no limit, or make it positive");
+  };
+  if (config.qps && !(*config.qps > 0)) return refused("qps", std::to_string(*config.qps));
+  if (config.burst && *config.burst <= 0) return refused("burst", std::to_string(*config.burst));
+  if (config.timeout && *config.timeout <= Nanos::zero()) return refused("timeout", net::DurationText(*config.timeout));
+  return {};
+}
+
 // Opens a connection over `transport`, or over a new transport if it is null.
 Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}) {
   Result<net::ServerUrl> url = net::ParseServerUrl(config.host, config.tls);
@@ -93,6 +105,7 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
   if (auto ok = CheckHeaderText("the bearer token", config.bearer_token); !ok) return Fail(ok.error());
   if (auto ok = CheckHeaderText("the user agent", config.user_agent); !ok) return Fail(ok.error());
   if (auto ok = net::CheckServerName(config.tls.server_name); !ok) return Fail(ok.error());
+  if (auto ok = CheckLimits(config); !ok) return Fail(ok.error());
   ConnectionState::Settings settings;
   settings.host = url->origin + url->base_path;
   settings.base_path = url->base_path;

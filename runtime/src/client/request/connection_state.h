@@ -4,6 +4,7 @@
 #ifndef KGEN_SRC_CLIENT_REQUEST_CONNECTION_STATE_H_
 #define KGEN_SRC_CLIENT_REQUEST_CONNECTION_STATE_H_
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -28,9 +29,9 @@ class ConnectionState : public SharedObject {
     std::string base_path{};  // the prefix of every path
     std::string user_agent{};
     std::string default_namespace = "default";
-    Nanos timeout{};
-    double qps = 0;
-    int burst = 0;
+    std::optional<Nanos> timeout{};
+    std::optional<double> qps{};
+    std::optional<int> burst{};
     std::string token{};
     std::string token_file{};
     Shared<ExecCredentials> exec{};  // or null
@@ -54,7 +55,7 @@ class ConnectionState : public SharedObject {
   const std::string base_path;
   const std::string user_agent;
   const std::string default_namespace;
-  const Nanos timeout;
+  const std::optional<Nanos> timeout;  // of Config; absent or kNoLimit: none
   RateLimiter limiter;
   TokenSource token;
   SentTokens sent;

@@ -21,6 +21,12 @@ namespace {
 constexpr std::size_t kLargestRefusal = 1u << 20;
 constexpr Nanos kWorthTelling = std::chrono::milliseconds(50);  // shorter waits for the limiter are not reported
 
+Error NoTimeout(Nanos timeout) {
+  return Error(Code::kInvalidArgument, "the timeout is " + net::DurationText(timeout) +
+                                           ", which leaves no time for the call; leave it out for that of the config, "
+                                           "or use kgen::kNoLimit");
+}
+
 }  // namespace
 
 // Receives the calls of the transport and posts them to the strand.
@@ -73,7 +79,10 @@ Operation::Operation(Shared<ConnectionState> core, ApiRequest request, Shared<St
 void Operation::Begin() {
   const TimePoint begun = core_->clock->Now();
   PostSelf([begun](Operation& op) {
-    if (op.request_.timeout != Nanos::zero()) op.StartTimeLimit(begun, op.request_.timeout);
+    if (const std::optional<Nanos>& limit = op.request_.timeout) {
+      if (*limit <= Nanos::zero()) return op.OnFailed(op.Describe(NoTimeout(*limit)));
+      op.StartTimeLimit(begun, op.TimeLimit());
+    }
     op.Throttle();
   });
 }
@@ -106,9 +115,7 @@ void Operation::Throttle() {
 void Operation::Authorize() {
   if (ended_ || cancelled()) return;
   // The time limit of the config starts after the first wait for the limiter, so that throttling does not consume it.
-  if (!request_.watch && !deadline_ && core_->timeout > Nanos::zero()) {
-    StartTimeLimit(core_->clock->Now(), core_->timeout);
-  }
+  if (!request_.timeout && !deadline_) StartTimeLimit(core_->clock->Now(), TimeLimit());
   if (core_->exec) {
     if (Shared<const Credential> credential = core_->exec->Current()) return OnCredential(std::move(credential));
     waiting_ = core_->exec->Ask(core_->observer, [self = Shared<Operation>(this)](ExecCredentials::Answer credential) {
@@ -148,19 +155,16 @@ bool Operation::AgainWithNewCredential(const HttpHead& head, const Error& why) {
   return core_->exec->Reject(*credential_) && Again(Nanos::zero(), why);
 }
 
-void Operation::StartTimeLimit(TimePoint from, Nanos limit) {
-  deadline_ = Later(from, limit);
-  if (limit < Nanos::zero()) return OnTimeLimit();
+void Operation::StartTimeLimit(TimePoint from, std::optional<Nanos> limit) {
+  if (!limit) return;
+  deadline_ = Later(from, *limit);
   time_limit_ = detail::PostAt(*core_->executor, strand_, *deadline_, TimerKind::kProgress,
                                OnSelf([](Operation& op) { op.OnTimeLimit(); }));
 }
 
 void Operation::OnTimeLimit() {
   if (ended_ || cancelled() || !deadline_) return;
-  const Nanos limit = TimeLimit();
-  const std::string message = limit < Nanos::zero() ? "the deadline had passed before the call"
-                                                    : "no answer within " + net::DurationText(limit);
-  GiveUp(Error(Code::kTimeout, message));
+  GiveUp(Error(Code::kTimeout, "no answer within " + net::DurationText(TimeLimit().value_or(Nanos::zero()))));
 }
 
 void Operation::TellWarnings(const HttpHead& head) const {
@@ -172,9 +176,10 @@ void Operation::TellWarnings(const HttpHead& head) const {
   }
 }
 
-Nanos Operation::TimeLimit() const noexcept {
-  if (request_.timeout != Nanos::zero()) return request_.timeout;
-  return request_.watch ? Nanos::zero() : core_->timeout;
+std::optional<Nanos> Operation::TimeLimit() const noexcept {
+  std::optional<Nanos> limit = request_.timeout;
+  if (!limit && !request_.watch) limit = core_->timeout;
+  return limit == kNoLimit ? std::nullopt : limit;
 }
 
 std::string Operation::LastAttempt() const {
@@ -203,9 +208,9 @@ HttpRequest Operation::Compose(const std::string& token) const {
   http.method = request_.method;
   http.path = core_->base_path + request_.path;
   std::string query = request_.query;
-  if (const Nanos limit = TimeLimit(); !request_.watch && limit > Nanos::zero()) {
+  if (const std::optional<Nanos> limit = TimeLimit(); limit && !request_.watch) {
     // The server should not work longer than the client waits.
-    query = WithQueryPair(std::move(query), "timeout", net::DurationText(limit));
+    query = WithQueryPair(std::move(query), "timeout", net::DurationText(*limit));
   }
   if (!query.empty()) http.path += '?' + query;
   http.headers.push_back({"accept", request_.accept.empty() ? "application/json" : request_.accept});

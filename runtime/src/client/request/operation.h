@@ -100,12 +100,12 @@ class Operation : public SharedObject {
   void OnToken(Result<std::string> token);
   void OnCredential(ExecCredentials::Answer credential);
   void Attempt(const std::string& token);
-  void StartTimeLimit(TimePoint from, Nanos limit);
+  void StartTimeLimit(TimePoint from, std::optional<Nanos> limit);
   void OnTimeLimit();
   void TellWarnings(const HttpHead& head) const;
-  Nanos TimeLimit() const noexcept;
-  std::string LastAttempt() const;   // the failure of the last attempt, as the end of a message
-  Error FailureOfException() const;  // in a catch block
+  std::optional<Nanos> TimeLimit() const noexcept;  // nothing: no limit
+  std::string LastAttempt() const;                  // the failure of the last attempt, as the end of a message
+  Error FailureOfException() const;                 // in a catch block
   // Fails with `error`, to which the transport adds how far the current attempt got.
   void GiveUp(Error error);
   HttpRequest Compose(const std::string& token) const;

@@ -32,8 +32,8 @@ std::string LogOptions::Query() const {
   if (follow) query.Add("follow", "true");
   if (limit_bytes.has_value()) query.Add("limitBytes", std::to_string(*limit_bytes));
   if (previous) query.Add("previous", "true");
-  if (since != Nanos::zero()) {
-    query.Add("sinceSeconds", std::to_string(std::chrono::ceil<std::chrono::seconds>(since).count()));
+  if (since) {
+    query.Add("sinceSeconds", std::to_string(std::chrono::ceil<std::chrono::seconds>(*since).count()));
   }
   if (tail_lines.has_value()) query.Add("tailLines", std::to_string(*tail_lines));
   if (timestamps) query.Add("timestamps", "true");

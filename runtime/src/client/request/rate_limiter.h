@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/memory/mutex.h"
 #include "kgen/core/clock.h"
@@ -15,9 +16,9 @@ namespace kgen::client {
 // Thread safety: all members from any thread. Never blocks: it returns how long the caller has to wait.
 class RateLimiter {
  public:
-  // qps <= 0 means no limit. burst <= 0 means the tokens of one second, at least one.
-  RateLimiter(double qps, int burst) noexcept
-      : qps_(qps), burst_(burst > 0 ? burst : std::max(1.0, std::ceil(qps))), tokens_(burst_) {}
+  // Without qps there is no limit. Without burst it is the tokens of one second, at least one. Both are positive.
+  RateLimiter(std::optional<double> qps, std::optional<int> burst) noexcept
+      : qps_(qps.value_or(0)), burst_(burst ? *burst : std::max(1.0, std::ceil(qps_))), tokens_(burst_) {}
 
   // Takes a token, possibly a future one, and returns the time until it is available.
   Nanos Take(TimePoint now) noexcept {
@@ -37,7 +38,7 @@ class RateLimiter {
  private:
   static constexpr double kTiny = 1e-9;    // rounding errors
   static constexpr double kLongest = 1e8;  // seconds; keeps the conversion in range
-  const double qps_;
+  const double qps_;                       // 0: no limit
   const double burst_;
   Mutex mutex_;
   double tokens_ KGEN_GUARDED_BY(mutex_);  // below zero: promised to waiting callers

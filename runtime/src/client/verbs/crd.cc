@@ -324,11 +324,11 @@ Result<json> ParseManifest(std::string_view text) {
 class TimeLimit {
  public:
   TimeLimit(const Connection& connection, const InstallOptions& options)
-      : forward_(options.stop, Forward{&source_}),
-        deadline_(Later(connection.clock().Now(), options.timeout)),
-        timer_(detail::PostAt(connection.executor(), connection.executor().MakeStrand("time limit of crd::Install"),
-                              deadline_, TimerKind::kProgress,
-                              [source = source_]() mutable { source.request_stop(); })) {}
+      : forward_(options.stop, Forward{&source_}), deadline_(Later(connection.clock().Now(), options.timeout)) {
+    if (options.timeout == kNoLimit) return;
+    timer_ = detail::PostAt(connection.executor(), connection.executor().MakeStrand("time limit of crd::Install"),
+                            deadline_, TimerKind::kProgress, [source = source_]() mutable { source.request_stop(); });
+  }
 
   std::stop_token token() const { return source_.get_token(); }
   TimePoint deadline() const noexcept { return deadline_; }
@@ -341,7 +341,7 @@ class TimeLimit {
   std::stop_source source_;
   std::stop_callback<Forward> forward_;
   const TimePoint deadline_;
-  Timer timer_;
+  Timer timer_{};
 };
 
 Result<void> Install(const Connection& connection, std::vector<Installation>& crds, const TimeLimit& limit) {
@@ -385,6 +385,10 @@ Result<std::vector<Installed>> Install(const Connection& connection, std::span<c
   if (connection.executor().InPostedTask()) {
     return Fail(Code::kInvalidArgument,
                 "crd::Install blocks, and this thread runs posted tasks; use Executor::Blocking");
+  }
+  if (options.timeout <= Nanos::zero()) {
+    return Fail(Code::kInvalidArgument, "crd::Install: the timeout is " + net::DurationText(options.timeout) +
+                                            ", which leaves no time for the call; use kgen::kNoLimit for no limit");
   }
   if (options.stop.stop_requested()) return Fail(Code::kCancelled, "crd::Install was stopped before it began");
   const TimeLimit limit(connection, options);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/request/url_encoding.h"
+#include "net/duration_text.h"
 
 namespace kgen {
 namespace {
@@ -222,7 +223,7 @@ Result<ApiRequest> RawResource::DeleteCollection(const ListOptions& which, const
   Result<ApiRequest> request = OfCollection("DELETE", "delete collection of", *kind_, namespace_, true);
   if (!request) return request;
   request->query = which.Query();
-  request->timeout = options.timeout != Nanos::zero() ? options.timeout : which.timeout;
+  request->timeout = options.timeout ? options.timeout : which.timeout;
   SetJson(*request, options.Body());
   return request;
 }
@@ -230,6 +231,11 @@ Result<ApiRequest> RawResource::DeleteCollection(const ListOptions& which, const
 Result<ApiRequest> RawResource::StreamLogs(std::string_view name, const LogOptions& options) const {
   Result<ApiRequest> request = OfObject("GET", "get", *kind_, namespace_, name, "log");
   if (!request) return request;
+  if (options.since && *options.since <= Nanos::zero()) {
+    return Fail(Error(Code::kInvalidArgument, "LogOptions::since is " + net::DurationText(*options.since) +
+                                                  "; leave it out for the log from its beginning")
+                    .With(request->what));
+  }
   request->json = false;
   request->text = true;
   request->watch = true;

@@ -198,7 +198,7 @@ Nanos ElectorState::RequestTimeout() const {
   const Nanos limit = std::max<Nanos>(options_.renew_deadline / 2, std::chrono::seconds(1));
   if (!releasing_) return limit;
   const Nanos left = release_by_ - clock_->Now();
-  return left > Nanos::zero() ? std::min(limit, left) : Nanos(-1);  // negative: the request fails with kTimeout
+  return left > Nanos::zero() ? std::min(limit, left) : Nanos(1);  // too short: the request fails with kTimeout
 }
 
 void ElectorState::Send(Result<ApiRequest> request, Answer then) {

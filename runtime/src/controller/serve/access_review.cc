@@ -102,7 +102,7 @@ class AccessReview::Post final : public SharedObject {
   void Send() {
     ++attempts_;
     ApiRequest request = request_;
-    // Negative if it has passed, which makes the call fail; 0 would mean none.
+    // If it has passed, the call fails at once.
     request.timeout = std::max(deadline_ - connection_.clock().Now(), Nanos(1));
     connection_.CallAsync(std::move(request), [self = Shared<Post>(this)](Result<ApiResponse> answer) {
       self->OnAnswer(std::move(answer));
