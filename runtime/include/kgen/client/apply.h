@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <expected>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

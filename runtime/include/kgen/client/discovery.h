@@ -11,6 +11,7 @@
 #define KGEN_CLIENT_DISCOVERY_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -9,6 +9,7 @@
 #ifndef KGEN_CLIENT_REST_MAPPER_H_
 #define KGEN_CLIENT_REST_MAPPER_H_
 
+#include <optional>
 #include <vector>
 
 #include "kgen/client/connection.h"
