@@ -23,6 +23,7 @@ constexpr WayOfError kWays[] = {
     {"crd-versions", "give the CRD at least one version, and each version a name of its own"},
     {"dangling-reference", "also pass the document with that definition, or correct the name in $ref"},
     {"definition-differs", "pass documents of one server and one version; kubectl get --raw /openapi/v3 lists them"},
+    {"description", "name types and members of the documents, with the keys that openapi/README.md lists"},
     {"distinct-unknown", "write RESOURCE.GROUP:FIELD.FIELD, as in orders.shop.example.com:spec.template"},
     {"enum-type", "make the type and the values of the enum agree"},
     {"group-names", "see --group-names in `kgen generate --help`"},

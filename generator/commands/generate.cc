@@ -37,6 +37,8 @@ OptionSet Options() {
   options.Value("distinct", '\0', "PATH",
                 "gives the object at PATH a type that no other position has, even where their shapes are equal; may be "
                 "given several times");
+  options.Value("descriptions", '\0', "DIR",
+                "adds the descriptions in DIR to API documents that have none; openapi/README.md has their format");
   AddUseOptions(options);
   options.Value("header", '\0', "FILE", "text for the top of each file, for example a licence");
   options.Value("depfile", '\0', "FILE", "writes a make rule with all inputs that were read");
@@ -91,13 +93,14 @@ std::vector<std::string> HeaderLines(const std::string& text) {
 }
 
 // The options that change the output, for the manifest.
-std::string Settings(const emit::EmitOptions& options, const UseSettings& uses) {
+std::string Settings(const emit::EmitOptions& options, const UseSettings& uses, bool described) {
   std::string text = "--namespace " + options.name_space;
   if (options.shards != 1) text += " --shards " + std::to_string(options.shards);
   if (options.split_by_group) text += " --split-by-group";
   if (options.group_naming.full) text += " --group-names full";
   for (const auto& [group, name] : options.group_naming.chosen) text += " --group-names " + (group + "=").append(name);
   for (const std::string& path : options.distinct) text += " --distinct " + path;
+  if (described) text += " --descriptions";
   text += uses.Text();
   if (!options.header.empty()) text += " --header";
   return text;
@@ -172,12 +175,13 @@ int Write(const emit::Files& files, const emit::EmitOptions& options, const UseS
   std::string set = options.name_space;
   for (std::size_t at = set.find("::"); at != std::string::npos; at = set.find("::")) set.replace(at, 2, ".");
   const bool write = !parsed.Has("check") && !parsed.Has("dry-run");
-  const int code = ReportOutput(emit::WriteOutput(files, {.folder = parsed.Value("out"),
-                                                          .set = set,
-                                                          .settings = Settings(options, uses),
-                                                          .force = parsed.Has("force"),
-                                                          .write = write}),
-                                parsed, streams);
+  const int code =
+      ReportOutput(emit::WriteOutput(files, {.folder = parsed.Value("out"),
+                                             .set = set,
+                                             .settings = Settings(options, uses, parsed.Has("descriptions")),
+                                             .force = parsed.Has("force"),
+                                             .write = write}),
+                   parsed, streams);
   if (code != kFine || !parsed.Has("depfile")) return code;
   const std::string depfile = parsed.Value("depfile");
   if (parsed.Has("check")) return CheckLeftover(depfile, streams);
@@ -209,8 +213,11 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
   for (const parse::Source& source : sources) {
     if (source.name != "<stdin>") inputs.push_back(AbsolutePath(source.name));
   }
+  std::vector<parse::Source> descriptions;
+  if (parsed->Has("descriptions")) descriptions = parse::LoadSources({parsed->Value("descriptions")}, diagnostics);
+  for (const parse::Source& source : descriptions) inputs.push_back(AbsolutePath(source.name));
   if (parsed->Has("header")) inputs.push_back(AbsolutePath(parsed->Value("header")));
-  model::Api api = LoadApi(std::move(sources), diagnostics);
+  model::Api api = LoadApi(std::move(sources), diagnostics, {}, descriptions);
   if (!uses->apis.empty() || !uses->options.types.empty()) {
     std::vector<std::string> used;
     const std::vector<emit::UsedApi> apis = LoadUses(*uses, used, diagnostics);

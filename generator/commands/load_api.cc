@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "generator/model/fixups.h"
+#include "generator/parse/descriptions.h"
 #include "generator/parse/document.h"
 
 namespace kgen::generator::commands {
@@ -14,8 +15,9 @@ model::Api LoadApi(const std::vector<std::string>& inputs, Diagnostics& diagnost
 }
 
 model::Api LoadApi(std::vector<parse::Source> sources, Diagnostics& diagnostics,
-                   const model::ResolveOptions& resolve_options) {
+                   const model::ResolveOptions& resolve_options, const std::vector<parse::Source>& descriptions) {
   model::Draft draft = parse::ParseSources(std::move(sources), diagnostics);
+  if (!descriptions.empty()) parse::JoinDescriptions(descriptions, parse::DescribedApi::kWhole, draft, diagnostics);
   model::ApplyFixups(draft, diagnostics);
   return model::Resolve(std::move(draft), diagnostics, resolve_options);
 }

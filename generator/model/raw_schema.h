@@ -69,6 +69,7 @@ struct RawSchema {
   std::vector<RawValue> enum_values;
   std::string default_json;  // compact, keys sorted; "null" is a default of null
   std::vector<std::string> description;
+  Notes notes;  // of a member
   Facets facets;
   bool unique_items = false;
 

@@ -86,6 +86,14 @@ struct MergeInfo {
   friend bool operator==(const MergeInfo&, const MergeInfo&) = default;
 };
 
+// What a description says about a member beside its text; for comments only.
+struct Notes {
+  std::string default_json;  // what a server stores if the member is absent
+  std::string unit;          // "seconds"
+  std::string set_by;        // who writes it: "server", "kubelet"; empty: the user
+  bool immutable = false;    // a server refuses to change it
+};
+
 struct Schema;
 
 // A property of an object.
@@ -93,6 +101,7 @@ struct Field {
   std::string name;                      // wire name, any bytes but invalid UTF-8; may be empty text
   bool required = false;                 // as the document says; does not change the type
   std::vector<std::string> description;  // of this use, in lines; empty when the document has none
+  Notes notes;                           // the same
   std::unique_ptr<Schema> schema;        // never null
   Origin origin;                         // of the key
 };
