@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: cbff60574ea9def7.
+// Hash of the headers: 030d5e1352893a6f.
 
 #endif  // K8S_FINGERPRINT_H_

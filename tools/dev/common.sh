@@ -47,7 +47,7 @@ generate_builtin_api() {
   configure dev
   build dev kgen
   build/dev/bin/kgen generate "$1" --out generated --namespace k8s --split-by-group --header generated/header.txt \
-    "$documents"/*.json
+    --descriptions "$documents/descriptions" "$documents"/*.json
 }
 
 # diff_builtin_api REVISION [ROOT]: prints what `kgen diff` says about openapi/ of the revision and that of the checkout

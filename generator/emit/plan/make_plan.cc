@@ -117,6 +117,9 @@ class Planner {
   }
 
  private:
+  // The type of constants, with their names and values.
+  using Constants = std::pair<std::string, std::vector<std::pair<std::string, std::string>>>;
+
   // A version of the model and the part of it that is emitted.
   struct Source {
     const model::Group* group;
@@ -134,7 +137,7 @@ class Planner {
     if (diagnostics_.has_errors()) return false;
     for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
     NameDeclared();
-    FindEmbedded();
+    FindCommon();
     return true;
   }
 
@@ -284,15 +287,15 @@ class Planner {
     }
   }
 
-  // Moves the types that objects of other APIs contain to embedded_types.h: the anchors, and all that these contain.
-  void FindEmbedded() {
+  // Moves the types that objects of other APIs contain to common_types.h: the anchors, and all that these contain.
+  void FindCommon() {
     std::vector<TypeId> todo = model::Anchors(api_).Types();
     std::set<TypeId> seen;
     while (!todo.empty()) {
       const TypeId id = todo.back();
       todo.pop_back();
       if (!IsEmitted(id) || !seen.insert(id).second) continue;
-      names_[id].header = Replace(names_[id].scope, "::", "/") + "/embedded_types.h";
+      names_[id].header = Replace(names_[id].scope, "::", "/") + "/common_types.h";
       CollectRefs(api_.types[id].schema, todo);
     }
   }
@@ -370,6 +373,22 @@ class Planner {
     std::ranges::sort(plan_.manifests, {}, &PlannedManifest::name);
   }
 
+  // Makes one of the structs of constants that are equal: the others become aliases of the first. `space` is the
+  // last namespace around the struct, which members may hide.
+  static void ShareConstants(const std::string& space, PlannedStruct& planned,
+                             std::map<Constants, std::string>& first) {
+    for (PlannedStruct& nested : planned.nested) ShareConstants(space, nested, first);
+    const bool hidden = std::ranges::find(planned.fields, space, &PlannedField::identifier) != planned.fields.end();
+    for (PlannedEnum& each : planned.enums) {
+      Constants key{each.type, {}};
+      for (const PlannedEnum::Constant& constant : each.constants)
+        key.second.emplace_back(constant.identifier, constant.value);
+      const std::string name = space + "::" + planned.path + "::" + each.name;
+      const auto [found, added] = first.emplace(std::move(key), name);
+      if (!added && !hidden) each.same_as = found->second;
+    }
+  }
+
   static bool UsesShapes(const PlannedStruct& planned) {
     return std::any_of(planned.aliases.begin(), planned.aliases.end(),
                        [](const auto& alias) { return alias.shared; }) ||
@@ -384,12 +403,12 @@ class Planner {
       PlanOwnTypes(source, *own, structs, version);
       return;
     }
-    const std::string embedded_header = version.folder + "/embedded_types.h";
+    const std::string common_header = version.folder + "/common_types.h";
     std::set<TypeId> defined, open;
     const std::function<void(TypeId)> define = [&](TypeId id) {
       if (defined.contains(id) || !open.insert(id).second) return;
-      const bool embedded = names_[id].header == embedded_header;
-      PlannedHeader& header = embedded ? version.embedded : version.types;
+      const bool common = names_[id].header == common_header;
+      PlannedHeader& header = common ? version.common : version.types;
       std::vector<TypeId> refs;
       CollectRefs(api_.types[id].schema, refs);
       for (TypeId ref : refs) {
@@ -408,10 +427,16 @@ class Planner {
       names_[id].open = false;
       const std::size_t planned = version.structs.size();
       PlanStruct(source, id, structs, version);
-      version.structs[planned].embedded = embedded;
-      version.has_embedded = version.has_embedded || embedded;
+      version.structs[planned].common = common;
+      version.has_common = version.has_common || common;
     };
     for (TypeId id : source.types) define(id);
+    std::map<Constants, std::string> constants;
+    for (const bool common : {true, false}) {
+      for (PlannedStruct& planned : version.structs) {
+        if (planned.common == common) ShareConstants(version.space, planned, constants);
+      }
+    }
     version.has_shared = std::any_of(version.structs.begin(), version.structs.end(), UsesShapes);
     // A CRD is complete, but descriptions may have been removed from an API document.
     const bool custom =

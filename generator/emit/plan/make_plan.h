@@ -21,7 +21,7 @@ Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& di
 // The struct that MakePlan() plans for a named type.
 struct CppType {
   std::string name;    // "::k8s::core::v1::PodSpec"; empty: there is none
-  std::string header;  // "k8s/core/v1/embedded_types.h"
+  std::string header;  // "k8s/core/v1/common_types.h"
 };
 
 // Returns the structs of all named types, by TypeId.

@@ -35,7 +35,6 @@ struct PlannedField {
   std::string flags;        // "kgen::kNullable | kgen::kUnique", "0"
   std::string detail;       // "&Order::Spec::kTable", "nullptr"
   Comment comment;
-  std::string note;  // the trailing comment of the declaration: "`operator`, required"; may be empty
 };
 
 // A nested struct of constants: the known values of an open enum, or the properties that a CRD declares for a kind.
@@ -48,6 +47,7 @@ struct PlannedEnum {
   std::string type;  // "std::string_view", "std::int64_t"
   std::vector<Constant> constants;
   Comment comment;
+  std::string same_as = {};  // an earlier struct with the same constants, of which this is another name; empty: none
 };
 
 // A kgen::PrinterColumn. The values are C++ literals.
@@ -59,11 +59,12 @@ struct PlannedAlias {
   std::string name, target;
   Comment comment = {};
   bool shared = false;  // the target is in shapes.h
+  bool after = false;   // stands after the members, which do not use it
 };
 
 struct PlannedStruct {
   std::string name;        // "Spec"
-  bool embedded = false;   // of the version's embedded_types.h
+  bool common = false;     // of the version's common_types.h
   std::string path;        // inside its namespace: "Order::Spec"
   std::string table_name;  // for messages: "acme.shop.v1.Order.Spec"
   Origin origin = {};      // of its schema
@@ -144,10 +145,10 @@ struct PlannedVersion {
   std::string name_space;          // "acme::shop::v1"
   std::string title;               // for comments: "shop.example.com/v1"
   PlannedHeader types;             // types.h
-  // embedded_types.h, which exists if there are structs for it. It has the types that objects of other APIs contain,
+  // common_types.h, which exists if there are structs for it. It has the types that objects of other APIs contain,
   // so that these do not pay for all types of the version: half of the core group, and none of its kinds.
-  PlannedHeader embedded;
-  bool has_embedded = false;
+  PlannedHeader common;
+  bool has_common = false;
   bool has_shared = false;  // uses types in the group's shapes.h
   std::vector<PlannedStruct> structs;
   std::vector<PlannedAlias> aliases;

@@ -160,7 +160,7 @@ std::string Dotted(std::string path) {
   return path;
 }
 
-PlannedField InPlaceMetadata(std::string_view type) {
+PlannedField InPlaceMetadata(std::string_view type, Comment comment) {
   return {.wire_name = "metadata",
           .identifier = "metadata",
           .type = std::string(type),
@@ -168,8 +168,7 @@ PlannedField InPlaceMetadata(std::string_view type) {
           .value_kind = "kStruct",
           .flags = "0",
           .detail = "&" + std::string(type) + "::kTable",
-          .comment = {},
-          .note = {}};
+          .comment = std::move(comment)};
 }
 
 }  // namespace
@@ -303,7 +302,7 @@ PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string
   list.name = list.path = name;
   list.item = item;
   list.metadata = "metadata";
-  list.fields.push_back(InPlaceMetadata(kListMeta));
+  list.fields.push_back(InPlaceMetadata(kListMeta, {}));
   list.fields.push_back({.wire_name = "items",
                          .identifier = "items",
                          .type = "kgen::List<" + item + ">",
@@ -311,8 +310,7 @@ PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string
                          .value_kind = "kList",
                          .flags = "0",
                          .detail = "&kgen::kTypeOf<" + item + ">",
-                         .comment = {},
-                         .note = {}});
+                         .comment = {}});
   return list;
 }
 
@@ -367,7 +365,7 @@ void StructPlanner::PlanNested(const std::vector<Member>& members, Scope& scope,
   for (std::size_t i = 0; i < enums.size(); ++i) scope.enums[enums[i]] = enum_names[i];
   for (const Member& member : members) {
     const auto name = scope.nested.find(member[0]->name);
-    if (name != scope.nested.end() && !IsOwnName(member, name->second)) scope.hidden.insert(name->second);
+    if (name != scope.nested.end()) scope.hidden.insert(name->second);
   }
   scope.hidden.insert(enum_names.begin(), enum_names.end());
   const std::set<std::string, std::less<>> own = scope.OwnNames();
@@ -397,23 +395,17 @@ bool StructPlanner::IsAliased(const Member& member, const Scope& scope) const {
   return scope.role == Role::kPlain || member[0]->name != "metadata";
 }
 
-// Returns whether the alias `name` equals the name of its type at namespace scope.
-bool StructPlanner::IsOwnName(const Member& member, const std::string& name) const {
-  const model::Schema& inner = Innermost(api_, *member[0]->schema);
-  return inner.kind == Kind::kRef && names_[inner.ref].scope == scope_ && names_[inner.ref].name == name;
-}
-
 // Plans the type of a member: a nested struct, or an alias for a struct in shapes.h or for a named type.
 void StructPlanner::PlanInner(const Member& member, const Scope& scope, PlannedStruct& out) const {
   const std::vector<const model::Schema*> inner = Innermost(api_, member);
   if (inner[0]->kind == Kind::kRef) {
     const TypeName& type = names_[inner[0]->ref];
-    // A class must not use a name from outside and then declare it.
-    const bool taken = std::any_of(scope.nested.begin(), scope.nested.end(),
-                                   [&](const auto& nested) { return nested.second == type.name; });
+    // The type of a used API has a comment of this position; others have their comment where they are declared.
+    const Comment comment = type.used ? CommentLines(DescribeStruct(inner, {}), scope.width() - 2) : Comment();
     out.aliases.push_back({.name = scope.nested.find(member[0]->name)->second,
-                           .target = taken ? type.qualified : SpellRef(*member[0], *inner[0], scope).in_class,
-                           .comment = CommentLines(DescribeStruct(inner, {}), scope.width() - 2)});
+                           .target = SpellRef(*member[0], *inner[0], scope).in_class,
+                           .comment = comment,
+                           .after = !type.used});
     return;
   }
   const Shape& shape = shapes_.Of(*inner[0]);
@@ -517,7 +509,10 @@ Spelling StructPlanner::SpellRef(const model::Field& field, const model::Schema&
     return {"kgen::Json", "kgen::Json"};
   }
   if (type.runtime || type.scope != scope_) return {type.qualified, type.qualified};
-  return {scope.hidden.contains(type.name) && type.name != scope.path ? type.qualified : type.name, type.name};
+  // A class must not use a name from outside and then declare it.
+  if (!scope.hidden.contains(type.name) || type.name == scope.path) return {type.name, type.name};
+  const std::string space = scope_.substr(scope_.rfind(':') + 1);
+  return {scope.hidden.contains(space) ? type.qualified : space + "::" + type.name, type.name};
 }
 
 Spelling StructPlanner::Spell(const model::Field& field, const model::Schema& unresolved, const Scope& scope) const {
@@ -556,15 +551,15 @@ PlannedField StructPlanner::PlanField(const Member& member, const Scope& scope) 
   const Spelling spelling = Spell(field, schema, scope);
   if (scope.role != Role::kPlain && field.name == "metadata" &&
       (spelling.in_class == kObjectMeta || spelling.in_class == kListMeta)) {
-    return InPlaceMetadata(spelling.in_class);
+    return InPlaceMetadata(spelling.in_class, DescribeMember({&field}, "metadata", {}, scope.width() - 2));
   }
   PlannedField out;
   out.wire_name = field.name;
   out.identifier = scope.members.find(field.name)->second;
   out.flags = Flags(member, scope);
-  out.comment = CommentLines(DescribeField(member), scope.width() - 2);
   const auto values = scope.enums.find(field.name);
-  out.note = DescribeMember(member, out.identifier, values == scope.enums.end() ? std::string() : values->second);
+  out.comment = DescribeMember(member, out.identifier, values == scope.enums.end() ? std::string() : values->second,
+                               scope.width() - 2);
   out.value_kind = ValueKindName(schema.kind);
   out.detail = "nullptr";
   out.initializer = "{}";

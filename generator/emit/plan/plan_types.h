@@ -29,7 +29,7 @@ struct TypeName {
   std::string name;       // "PodSpec"
   std::string qualified;  // "::k8s::core::v1::PodSpec"
   std::string scope;      // the namespace: "k8s::core::v1"
-  std::string header;     // with the definition, unless the runtime has it: "k8s/core/v1/embedded_types.h"
+  std::string header;     // with the definition, unless the runtime has it: "k8s/core/v1/common_types.h"
 };
 
 // The two spellings of a type: inside the struct, and in the tables at namespace scope.
@@ -67,7 +67,6 @@ class StructPlanner {
   void PlanNested(const std::vector<Member>& members, Scope& scope, PlannedStruct& out) const;
   bool HasConstants(const model::Field& field, const model::Schema& inner, const Scope& scope) const;
   bool IsAliased(const Member& member, const Scope& scope) const;
-  bool IsOwnName(const Member& member, const std::string& name) const;
   void PlanInner(const Member& member, const Scope& scope, PlannedStruct& out) const;
   PlannedField PlanField(const Member& member, const Scope& scope) const;
   void AddOwnProse(const std::vector<const model::Schema*>& own, const std::vector<const model::Schema*>& around,

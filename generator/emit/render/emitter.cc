@@ -99,9 +99,9 @@ Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagn
   for (const PlannedVersion& version : plan.versions) {
     files[version.folder + "/types.h"] =
         engine.Render("types.h", ViewTypes(plan, version, TypesHeader::kTypes, header));
-    if (version.has_embedded) {
-      files[version.folder + "/embedded_types.h"] =
-          engine.Render("types.h", ViewTypes(plan, version, TypesHeader::kEmbedded, header));
+    if (version.has_common) {
+      files[version.folder + "/common_types.h"] =
+          engine.Render("types.h", ViewTypes(plan, version, TypesHeader::kCommon, header));
     }
     if (version.resources.empty()) continue;
     files[version.folder + "/client.h"] = engine.Render("client.h", ViewClient(version, header));

@@ -39,15 +39,9 @@ ViewMap FileView(const std::string& path, const std::string& name_space, const F
 
 // Returns a declaration with its initializer, broken into lines as clang-format does it.
 ViewList Declaration(const PlannedField& field, std::size_t indent) {
-  const std::string note = field.note.empty() ? std::string() : "  // " + field.note;
-  const std::string line = field.type + " " + field.identifier + field.initializer + ";";
-  if (indent + line.size() + note.size() <= kColumns) return {line + note};
-  const bool broken = indent + line.size() > kColumns && field.initializer[0] != '{';
-  ViewList lines;
-  if (!note.empty()) lines.push_back(note.substr(2));
-  lines.push_back(broken ? field.type + " " + field.identifier + " =" : line);
-  if (broken) lines.push_back("    kgen::kAbsent;");
-  return lines;
+  std::string line = field.type + " " + field.identifier + field.initializer + ";";
+  if (indent + line.size() <= kColumns || field.initializer[0] == '{') return {std::move(line)};
+  return {field.type + " " + field.identifier + " =", "    kgen::kAbsent;"};
 }
 
 ViewList Constant(const PlannedEnum& planned, const PlannedEnum::Constant& constant, std::size_t indent) {
@@ -96,13 +90,14 @@ bool Spaced(const Comment* before, const Comment& comment) {
 
 ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
   const std::size_t indent = 2 * depth + 2;
-  ViewList aliases, nested, enums, fields;
+  ViewList aliases, aliases_after, nested, enums, fields;
   const Comment* before = nullptr;
   for (const PlannedAlias& alias : planned.aliases) {
-    aliases.push_back(ViewMap{{"spaced", Spaced(before, alias.comment)},
-                              {"comment", alias.comment},
-                              {"lines", Alias(alias.name, alias.target, indent)}});
-    before = &alias.comment;
+    (alias.after ? aliases_after : aliases)
+        .push_back(ViewMap{{"spaced", !alias.after && Spaced(before, alias.comment)},
+                           {"comment", alias.comment},
+                           {"lines", Alias(alias.name, alias.target, indent)}});
+    if (!alias.after) before = &alias.comment;
   }
   for (const PlannedStruct& inner : planned.nested) nested.push_back(StructView(inner, depth + 1));
   for (const PlannedEnum& inner : planned.enums) {
@@ -110,7 +105,12 @@ ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
     for (const PlannedEnum::Constant& constant : inner.constants) {
       constants.push_back(ViewMap{{"lines", Constant(inner, constant, indent + 2)}});
     }
-    enums.push_back(ViewMap{{"comment", inner.comment}, {"name", inner.name}, {"constants", std::move(constants)}});
+    enums.push_back(
+        ViewMap{{"comment", inner.comment},
+                {"name", inner.name},
+                {"alias_lines", inner.same_as.empty() ? ViewList() : Alias(inner.name, inner.same_as, indent)},
+                {"own", inner.same_as.empty()},
+                {"constants", std::move(constants)}});
   }
   before = nullptr;
   for (const PlannedField& field : planned.fields) {
@@ -122,6 +122,8 @@ ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
                  {"name", planned.name},
                  {"has_shared", !aliases.empty()},
                  {"shared", std::move(aliases)},
+                 {"has_aliases_after", !aliases_after.empty()},
+                 {"aliases_after", std::move(aliases_after)},
                  {"nested", std::move(nested)},
                  {"enums", std::move(enums)},
                  {"fields", std::move(fields)},
@@ -377,35 +379,35 @@ ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header) {
 }
 
 ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, TypesHeader which, const FileHeader& header) {
-  const bool embedded = which == TypesHeader::kEmbedded;
-  const PlannedHeader& planned_header = embedded ? version.embedded : version.types;
-  const std::string embedded_path = version.folder + "/embedded_types.h";
-  ViewMap view = FileView(embedded ? embedded_path : version.folder + "/types.h", version.name_space, header);
+  const bool common = which == TypesHeader::kCommon;
+  const PlannedHeader& planned_header = common ? version.common : version.types;
+  const std::string common_path = version.folder + "/common_types.h";
+  ViewMap view = FileView(common ? common_path : version.folder + "/types.h", version.name_space, header);
   std::vector<std::string> includes(planned_header.includes.begin(), planned_header.includes.end());
   includes.insert(includes.end(), {header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
                                    "kgen/core/type_table.h", "kgen/core/value.h"});
   ViewList structs, aliases;
   bool columns = false;
   for (const PlannedStruct& planned : version.structs) {
-    if (planned.embedded != embedded) continue;
+    if (planned.common != common) continue;
     columns = columns || !planned.columns.empty();
     if (!planned.own) structs.push_back(StructView(planned, 0));
   }
   if (columns) includes.emplace_back("kgen/core/printer_column.h");
   const auto group = plan.groups.find(version.group);
-  const bool shared = !embedded && version.has_shared;
-  if (!embedded) {
+  const bool shared = !common && version.has_shared;
+  if (!common) {
     for (const PlannedAlias& alias : version.aliases) {
       aliases.push_back(ViewMap{{"name", alias.name}, {"target", alias.target}});
     }
     if (shared) includes.push_back(group->second.folder + "/shapes.h");
-    if (version.has_embedded) includes.push_back(embedded_path);
+    if (version.has_common) includes.push_back(common_path);
   }
   view.emplace_back("title", version.title);
-  view.emplace_back("embedded", embedded);
+  view.emplace_back("common", common);
   view.emplace_back("documentation", version.documentation);
   view.emplace_back("shapes_space", shared ? ViewValue(group->second.name_space) : ViewValue(false));
-  view.emplace_back("has_embedded", !embedded && version.has_embedded);
+  view.emplace_back("has_common", !common && version.has_common);
   view.emplace_back("includes", Includes(std::move(includes)));
   view.emplace_back("meta_space", plan.built_in ? ViewValue(plan.name_space + "::meta") : ViewValue(false));
   view.emplace_back("has_declared", !planned_header.declared.empty());

@@ -24,7 +24,7 @@ struct FileHeader {
 };
 
 ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header);
-enum class TypesHeader : std::uint8_t { kEmbedded, kTypes };
+enum class TypesHeader : std::uint8_t { kCommon, kTypes };
 ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, TypesHeader which, const FileHeader& header);
 ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header);
 ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header);

@@ -13,6 +13,8 @@ using model::Kind;
 
 using Lines = std::vector<std::string>;
 
+constexpr std::size_t kLongestPiece = 80;  // bytes of a default or a pattern that a comment has
+
 void Add(std::string sentence, Lines& out) {
   if (sentence.empty()) return;
   if (sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
@@ -56,7 +58,7 @@ std::string Limits(const model::Facets& facets) {
   Join(Count(facets.min_length, facets.max_length, "character"), out);
   Join(Count(facets.min_items, facets.max_items, "element"), out);
   Join(Count(facets.min_properties, facets.max_properties, "entry"), out);
-  if (!facets.pattern.empty()) Join("pattern " + InComment(facets.pattern, 400), out);
+  if (!facets.pattern.empty()) Join("pattern " + InComment(facets.pattern, kLongestPiece), out);
   return out;
 }
 
@@ -71,15 +73,81 @@ std::string Merge(const model::MergeInfo& merge) {
   return out;
 }
 
-// What the C++ declaration does not show: default, limits. Sentences.
-Lines Facts(const model::Field& field) {
+// Whether JSON can stand in a comment as it is.
+bool IsPlain(std::string_view json) {
+  return std::all_of(json.begin(), json.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("\"-_./%").find(c) != std::string_view::npos;
+  });
+}
+
+std::string Default(const model::Field& field) {
+  const std::string& json = field.notes.default_json.empty() ? field.schema->default_json : field.notes.default_json;
+  if (json.empty()) return {};
+  return "Default: " + (IsPlain(json) && json.size() <= kLongestPiece ? json : InComment(json, kLongestPiece));
+}
+
+// What opens the comment of a member: how its elements are told apart.
+Lines FactsBefore(const model::Field& field) {
+  Lines out;
+  if (field.schema->deprecated) Add("Deprecated", out);
+  Add(Merge(field.schema->merge), out);
+  return out;
+}
+
+// What follows the description: what the C++ declaration does not show.
+Lines FactsAfter(const model::Field& field) {
   const model::Schema& schema = *field.schema;
   Lines out;
-  if (schema.deprecated) Add("Deprecated", out);
   if (schema.nullable) Add("May be null", out);
-  if (!schema.default_json.empty()) Add("Default: " + InComment(schema.default_json), out);
+  Add(Default(field), out);
   if (schema.facets != nullptr) Add(Limits(*schema.facets), out);
-  Add(Merge(schema.merge), out);
+  Add(UnitSentence(field.notes, field.description), out);
+  if (field.notes.immutable) Add("Immutable", out);
+  if (!field.notes.set_by.empty()) Add("Set by the " + field.notes.set_by, out);
+  return out;
+}
+
+// The sentences that are true of all positions.
+Lines Common(const std::vector<const model::Field*>& positions, Lines (*facts)(const model::Field&)) {
+  Lines common = facts(*positions[0]);
+  for (std::size_t i = 1; i < positions.size() && !common.empty(); ++i) Keep(facts(*positions[i]), common);
+  return common;
+}
+
+std::string Sentences(const Lines& sentences) {
+  std::string out;
+  for (const std::string& sentence : sentences) out += (out.empty() ? "" : " ") + sentence;
+  return out;
+}
+
+// The first `size` bytes of a text, with dots for the rest: behind a sentence if that leaves at least half of them.
+std::string CutText(const std::string& text, std::size_t size) {
+  const std::size_t sentence = text.rfind(". ", size);
+  if (sentence != std::string::npos && sentence + 1 >= size / 2) return text.substr(0, sentence + 1) + " ...";
+  return text.substr(0, size) + "...";
+}
+
+// A text between facts, in two lines of a comment. A longer text is cut; the facts are not, as far as there is room.
+Lines InTwoLines(const std::string& before, const std::string& text, const std::string& after, std::size_t width) {
+  const auto lines = [&](const std::string& middle) {
+    Lines parts;
+    for (const std::string& part : {before, middle, after}) {
+      if (!part.empty()) parts.push_back(part);
+    }
+    return CommentLines({Sentences(parts)}, width);
+  };
+  const bool open = !text.empty() && !after.empty() && std::string_view(".!?:").find(text.back()) == std::string::npos;
+  Lines out = lines(open ? text + "." : text);
+  // Bytes, of which a character has up to four. A line may be one long word.
+  std::size_t end = text.size();
+  const auto too_long = [&](const std::string& line) { return line.size() > 4 * width; };
+  while (end != 0 && (out.size() > 2 || std::any_of(out.begin(), out.end(), too_long))) {
+    end = text.rfind(' ', std::min(end, 8 * width) - 1);
+    if (end == std::string::npos) end = 0;
+    out = lines(CutText(text, end));
+  }
+  if (out.size() > 2) out.resize(2);
   return out;
 }
 
@@ -117,24 +185,22 @@ std::vector<std::string> CommonProse(const std::vector<const model::Field*>& pos
   return common;
 }
 
-std::vector<std::string> DescribeField(const std::vector<const model::Field*>& positions) {
-  Lines lines = CommonProse(positions);
-  Lines sentences = Facts(*positions[0]);
-  for (std::size_t i = 1; i < positions.size() && !sentences.empty(); ++i) Keep(Facts(*positions[i]), sentences);
-  std::string facts;
-  for (const std::string& sentence : sentences) facts += (facts.empty() ? "" : " ") + sentence;
-  if (!facts.empty()) lines.push_back(std::move(facts));
-  return lines;
+std::vector<std::string> DescribeMember(const std::vector<const model::Field*>& positions,
+                                        const std::string& identifier, const std::string& values, std::size_t width) {
+  Lines before;
+  if (identifier != positions[0]->name) before.push_back(InComment(positions[0]->name) + ".");
+  if (IsRequired(positions)) before.emplace_back("Required.");
+  const bool several = positions[0]->schema->element != nullptr;
+  if (!values.empty()) before.push_back((several ? "Each one of " : "One of ") + values + ".");
+  const Lines facts = Common(positions, FactsBefore);
+  before.insert(before.end(), facts.begin(), facts.end());
+  return InTwoLines(Sentences(before), InOneLine(CommonProse(positions)), Sentences(Common(positions, FactsAfter)),
+                    width);
 }
 
-std::string DescribeMember(const std::vector<const model::Field*>& positions, const std::string& identifier,
-                           const std::string& values) {
-  std::string out;
-  if (identifier != positions[0]->name) Join(InComment(positions[0]->name), out);
-  if (IsRequired(positions)) Join("required", out);
-  const bool several = positions[0]->schema->element != nullptr;
-  if (!values.empty()) Join((several ? "each one of " : "one of ") + values, out);
-  return out;
+std::string UnitSentence(const model::Notes& notes, const std::vector<std::string>& text) {
+  const auto says = [&](const std::string& line) { return line.find(notes.unit) != std::string::npos; };
+  return notes.unit.empty() || std::any_of(text.begin(), text.end(), says) ? std::string() : "In " + notes.unit;
 }
 
 std::vector<std::string> DescribeStruct(const std::vector<const model::Schema*>& positions,

@@ -14,14 +14,15 @@ namespace kgen::generator::emit {
 
 // Each speaks of a declaration that stands for one or more positions in the input, and says what is true of all.
 
-// The comment above a member: its description, followed by what the declaration does not show: default, limits, how
-// elements are told apart. None where there is neither.
-std::vector<std::string> DescribeField(const std::vector<const model::Field*>& positions);
+// The comment above a member, including the slashes: at most two lines of `width` columns. Facts that the declaration
+// does not show stand around the description, in a fixed order: the wire name if `identifier` differs, "Required.", the
+// struct with the known values (`values`, may be empty), how elements are told apart; then default, limits, unit, and
+// who may change it. A description that is too long is cut.
+std::vector<std::string> DescribeMember(const std::vector<const model::Field*>& positions,
+                                        const std::string& identifier, const std::string& values, std::size_t width);
 
-// The comment after a member: its wire name if `identifier` differs, "required", and the struct with its known values
-// (`values`, may be empty).
-std::string DescribeMember(const std::vector<const model::Field*>& positions, const std::string& identifier,
-                           const std::string& values);
+// "In seconds", without a full stop; empty if there is no unit or the text has it.
+std::string UnitSentence(const model::Notes& notes, const std::vector<std::string>& text);
 
 // The comment of a struct. `fallback` is used if no document has a description; may be empty.
 std::vector<std::string> DescribeStruct(const std::vector<const model::Schema*>& positions,

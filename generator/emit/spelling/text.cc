@@ -167,6 +167,15 @@ std::vector<std::string> CommentLines(const std::vector<std::string>& lines, std
   return out;
 }
 
+std::string InOneLine(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : CleanLines(lines)) {
+    const std::size_t start = line.find_first_not_of(' ');
+    if (start != std::string::npos) out += (out.empty() ? "" : " ") + line.substr(start);
+  }
+  return out;
+}
+
 std::string Hash(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325u;
   for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;

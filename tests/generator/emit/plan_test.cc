@@ -6,9 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "generator/emit/spelling/describe.h"
 #include "tests/generator/load.h"
 
 namespace kgen::generator::emit {
@@ -357,7 +359,7 @@ TEST(PlanOfEnums, LeavesOutTheConstantsOfAVeryLargeOne) {
   EXPECT_EQ(loaded.Said(), "");
   const PlannedStruct order = plan_of(5001, loaded);
   EXPECT_THAT(order.enums, ::testing::IsEmpty());
-  EXPECT_EQ(order.fields.at(1).note, "");
+  EXPECT_THAT(order.fields.at(1).comment, ::testing::IsEmpty());
   EXPECT_EQ(loaded.Said(),
             "input.yaml:16:11 warning enum-size: the enum has 5001 values; it gets no constants, because they would "
             "take too long to compile | acme.shop.v1.Order.a\n");
@@ -380,9 +382,8 @@ TEST(PlanOfComments, HoldWhatTheDeclarationDoesNotShowAndNothingElse) {
   EXPECT_THAT(CommentOf("{type: boolean}"), ElementsAre());
   EXPECT_THAT(CommentOf("{type: boolean, description: '  '}"), ElementsAre());
   EXPECT_THAT(CommentOf("{type: object, properties: {b: {type: string}}}"), ElementsAre());
-  EXPECT_THAT(CommentOf("{type: string, description: Words., default: ''}"),
-              ElementsAre("// Words.", "// Default: `\"\"`."));
-  EXPECT_THAT(CommentOf("{type: integer, default: 0, deprecated: true}"), ElementsAre("// Deprecated. Default: `0`."));
+  EXPECT_THAT(CommentOf("{type: string, description: Words., default: ''}"), ElementsAre("// Words. Default: \"\"."));
+  EXPECT_THAT(CommentOf("{type: integer, default: 0, deprecated: true}"), ElementsAre("// Deprecated. Default: 0."));
 }
 
 // Contract: generator DOC-13.
@@ -399,27 +400,85 @@ TEST(PlanOfComments, SayLimitsInWords) {
 
 // Contract: generator DOC-13.
 TEST(PlanOfComments, NameTheStructOfTheKnownValues) {
-  EXPECT_EQ(MemberOf("{type: string, enum: [a, '', 'b`c']}").note, "one of AValues");
-  EXPECT_EQ(MemberOf("{type: array, items: {type: string, enum: [a]}}").note, "each one of AValues");
-  EXPECT_THAT(CommentOf("{type: string, enum: [a, '', 'b`c']}"), ElementsAre());
+  EXPECT_THAT(CommentOf("{type: string, enum: [a, '', 'b`c']}"), ElementsAre("// One of AValues."));
+  EXPECT_THAT(CommentOf("{type: array, items: {type: string, enum: [a]}}"), ElementsAre("// Each one of AValues."));
 }
 
-TEST(PlanOfComments, ShowTheWireNameOfAMemberThatIsSpelledDifferently) {
-  EXPECT_EQ(MemberOf("{type: string}", "template").note, "`template`");
-  EXPECT_EQ(MemberOf("{type: string}", "a-b").note, "`a-b`");
-  EXPECT_EQ(MemberOf("{type: string, enum: [x]}", "operator").note, "`operator`, one of OperatorValues");
-  EXPECT_EQ(MemberOf("{type: string}", "plain").note, "");
+TEST(PlanOfComments, BeginWithTheWireNameOfAMemberThatIsSpelledDifferently) {
+  EXPECT_THAT(MemberOf("{type: string}", "template").comment, ElementsAre("// `template`."));
+  EXPECT_THAT(MemberOf("{type: string}", "a-b").comment, ElementsAre("// `a-b`."));
+  EXPECT_THAT(MemberOf("{type: string, enum: [x], description: How}", "operator").comment,
+              ElementsAre("// `operator`. One of OperatorValues. How"));
+  EXPECT_THAT(MemberOf("{type: string}", "plain").comment, ElementsAre());
 }
 
-TEST(PlanOfComments, SayAfterAMemberThatItIsRequired) {
+TEST(PlanOfComments, PutTheDescriptionBetweenTheFacts) {
+  EXPECT_THAT(CommentOf("{type: array, description: All parts, default: [], minItems: 1, x-kubernetes-list-type: map, "
+                        "x-kubernetes-list-map-keys: [x], items: {type: object, properties: {x: {type: string}}}}"),
+              ElementsAre("// Elements are identified by `x`. All parts. Default: `[]`. At least 1 element."));
+}
+
+TEST(PlanOfComments, CutADescriptionThatDoesNotFitIntoTwoLinesAndKeepTheFacts) {
+  const auto cut = [](const std::string& text) {
+    const Comment comment = CommentOf("{type: string, default: x, description: '" + text + "'}");
+    EXPECT_EQ(comment.size(), 2u);
+    for (const std::string& line : comment) EXPECT_LE(line.size(), 118u) << line;
+    return comment.size() == 2 ? comment[1] : std::string();
+  };
+  std::string words;
+  for (int i = 0; i < 100; ++i) words += "word" + std::to_string(i) + " ";
+  EXPECT_THAT(cut(words), ::testing::EndsWith(" word31... Default: \"x\"."));
+  EXPECT_THAT(cut(words.substr(0, 150) + "end. " + words), ::testing::EndsWith("end. ... Default: \"x\"."));
+  EXPECT_THAT(cut("End. " + words), ::testing::EndsWith("... Default: \"x\".")) << "a short first sentence says little";
+  EXPECT_THAT(CommentOf("{type: string, default: x, description: '" + std::string(500, 'w') + "'}"),
+              ElementsAre("// ... Default: \"x\"."));
+}
+
+TEST(PlanOfComments, HaveTheFactsOfADescriptionInAFixedOrder) {
+  model::Field field;
+  field.name = "replicas";
+  field.required = true;
+  field.description = {"How many there are"};
+  field.notes = {.default_json = "1", .unit = "pods", .set_by = "kubelet", .immutable = true};
+  field.schema = std::make_unique<model::Schema>();
+  EXPECT_THAT(DescribeMember({&field}, "replicas", "", 120),
+              ElementsAre("// Required. How many there are. Default: 1. In pods. Immutable. Set by the kubelet."));
+  field.description = {"How many pods there are."};
+  EXPECT_THAT(DescribeMember({&field}, "replicas", "", 120),
+              ElementsAre("// Required. How many pods there are. Default: 1. Immutable. Set by the kubelet."));
+}
+
+TEST(PlanOfEnums, MakesOneStructOfEqualConstants) {
+  const PlannedVersion version = PlanOf(Load({test::OrderCrd(
+      "spec: {type: object, properties: {a: {type: string, enum: [x, w]}, b: {type: object, properties: "
+      "{c: {type: string, enum: [w, x]}}}, d: {type: string, enum: [x, z]}}}")}));
+  const PlannedStruct& spec = version.structs.at(0).nested.at(0);
+  EXPECT_EQ(spec.nested.at(0).enums.at(0).same_as, "");
+  EXPECT_EQ(spec.enums.at(0).same_as, "v1::Order::Spec::B::CValues") << "nested structs stand first";
+  EXPECT_EQ(spec.enums.at(1).same_as, "");
+}
+
+TEST(PlanOfAliases, OfNamedTypesStandAfterTheMembers) {
+  const PlannedVersion version = PlanOf(Load({DocumentOf(R"(
+    com.example.x.v1.A: {type: object, properties: {b: {$ref: '#/components/schemas/com.example.x.v1.B'}}}
+    com.example.x.v1.B: {type: object, properties: {c: {type: string}}}
+)",
+                                                         {"v1"})}));
+  const PlannedStruct& a = version.structs.at(1);
+  ASSERT_EQ(a.name, "A");
+  EXPECT_TRUE(a.aliases.at(0).after);
+  EXPECT_EQ(a.aliases.at(0).name, "B");
+  EXPECT_EQ(a.fields.at(0).type, "kgen::Optional<v1::B>") << "GCC refuses a name that gets another meaning later";
+}
+
+TEST(PlanOfComments, SayThatAMemberIsRequired) {
   const PlannedVersion version = PlanOf(Load({DocumentOf(R"(
     com.example.x.v1.A: {type: object, required: [c], properties: {b: {type: string, default: ''}, c: {type: string}}}
 )",
                                                          {"v1"})}));
   EXPECT_THAT(version.structs.at(0).comment, ElementsAre()) << "its name in the reference is that of the struct";
   EXPECT_THAT(version.structs.at(0).fields.at(0).comment, ElementsAre());
-  EXPECT_EQ(version.structs.at(0).fields.at(0).note, "");
-  EXPECT_EQ(version.structs.at(0).fields.at(1).note, "required");
+  EXPECT_THAT(version.structs.at(0).fields.at(1).comment, ElementsAre("// Required."));
   EXPECT_THAT(version.structs.at(1).comment, ElementsAre("// `widgets` of x.example.com/v1, namespaced."));
 }
 

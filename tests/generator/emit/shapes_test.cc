@@ -119,10 +119,8 @@ TEST(Shapes, SayWhatIsTrueOfAllPositions) {
   const std::vector<PlannedStruct> shared = SharedOf(PlanOfSpec("a: " + one + ", b: " + two));
   ASSERT_EQ(shared.size(), 1u);
   const PlannedField &a = shared[0].fields.at(0), &b = shared[0].fields.at(1);
-  EXPECT_THAT(a.comment, ElementsAre("// A.", "// Default: `\"x\"`."));
-  EXPECT_EQ(a.note, "required");
+  EXPECT_THAT(a.comment, ElementsAre("// Required. A. Default: \"x\"."));
   EXPECT_THAT(b.comment, IsEmpty());
-  EXPECT_EQ(b.note, "");
 }
 
 TEST(Shapes, AreToldApartByTheValuesOfEnums) {
@@ -196,8 +194,8 @@ TEST(Constants, OfAPositionDoNotAppearAtAnother) {
   EXPECT_THAT(constants, ElementsAre("Order::Spec::A::PValues::k_w = \"w\"", "Order::Spec::A::PValues::k_x = \"x\"",
                                      "Order::Spec::C::PValues::k_x = \"x\"", "Order::Spec::C::PValues::k_z = \"z\"",
                                      "Order::Spec::D::PValues::k_w = \"w\"", "Order::Spec::D::PValues::k_x = \"x\""));
-  EXPECT_EQ(SpecOf(plan).nested.at(0).fields.at(0).note, "");
-  EXPECT_EQ(SpecOf(plan).nested.at(1).fields.at(0).note, "one of PValues");
+  EXPECT_THAT(SpecOf(plan).nested.at(0).fields.at(0).comment, IsEmpty());
+  EXPECT_THAT(SpecOf(plan).nested.at(1).fields.at(0).comment, ElementsAre("// One of PValues."));
 }
 
 TEST(Shapes, LeaveTheWordsOfAPositionAtItsAlias) {

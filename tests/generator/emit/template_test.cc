@@ -58,7 +58,9 @@ TEST(TemplateLint, FindsErrorsThatTheEngineIgnores) {
 TEST(TemplateEngine, EscapesNothingAndLeavesNoSpaceAtLineEnds) {
   TemplateEngine engine;
   const std::string text = engine.Render(
-      "enum", ViewMap{{"comment", ViewList{"// <a> & \"b\" {{name}}  "}}, {"name", "X"}, {"constants", ViewList{}}});
+      "enum",
+      ViewMap{
+          {"own", true}, {"comment", ViewList{"// <a> & \"b\" {{name}}  "}}, {"name", "X"}, {"constants", ViewList{}}});
   EXPECT_EQ(text, "// <a> & \"b\" {{name}}\nstruct X {\n};\n");
 }
 

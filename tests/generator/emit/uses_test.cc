@@ -214,7 +214,7 @@ TEST(UsedTypes, HaveAliasesThatSayWhatTheCrdLacks) {
   EXPECT_EQ(spec.aliases[0].name, "X");
   EXPECT_EQ(spec.aliases[0].target, "::k8s::core::v1::Toleration");
   EXPECT_THAT(spec.aliases[0].comment, ElementsAre("// This CRD has a part of it: Toleration without effect, value."));
-  EXPECT_THAT(plan.versions[0].types.includes, ElementsAre("k8s/core/v1/embedded_types.h"));
+  EXPECT_THAT(plan.versions[0].types.includes, ElementsAre("k8s/core/v1/common_types.h"));
   EXPECT_FALSE(plan.versions[0].has_shared);
 }
 
@@ -226,24 +226,24 @@ TEST(UsedTypes, AreIncludedWithAllTypesOfTheirVersionOnlyIfTheyAreNoPartOfAnAnch
   EXPECT_THAT(plan.versions.at(0).types.includes, ElementsAre("k8s/core/v1/types.h"));
 }
 
-TEST(EmbeddedTypes, AreTheAnchorsAndWhatTheseContain) {
+TEST(CommonTypes, AreTheAnchorsAndWhatTheseContain) {
   Diagnostics diagnostics;
   const Plan plan = MakePlan(BuiltIn().at(0).api, {.name_space = "k8s"}, diagnostics);
   const auto is_core = [](const PlannedVersion& version) { return version.group.empty(); };
   const auto core = std::find_if(plan.versions.begin(), plan.versions.end(), is_core);
   ASSERT_NE(core, plan.versions.end());
-  EXPECT_TRUE(core->has_embedded);
-  std::set<std::string> embedded, others;
-  for (const PlannedStruct& planned : core->structs) (planned.embedded ? embedded : others).insert(planned.name);
+  EXPECT_TRUE(core->has_common);
+  std::set<std::string> common, others;
+  for (const PlannedStruct& planned : core->structs) (planned.common ? common : others).insert(planned.name);
   for (const char* name : {"PodTemplateSpec", "PodSpec", "Container", "ServiceSpec", "ServicePort", "ObjectReference"})
-    EXPECT_TRUE(embedded.contains(name)) << name;
+    EXPECT_TRUE(common.contains(name)) << name;
   for (const char* name : {"Pod", "PodList", "PodStatus", "Node", "Service", "ServiceStatus", "PersistentVolumeSpec"})
     EXPECT_TRUE(others.contains(name)) << name;
   for (const PlannedVersion& version : plan.versions) {
     if (version.group != "apps") continue;
     // A StatefulSet contains whole PersistentVolumeClaims.
-    EXPECT_THAT(version.types.includes, ElementsAre("k8s/core/v1/embedded_types.h", "k8s/core/v1/types.h"));
-    EXPECT_FALSE(version.has_embedded);
+    EXPECT_THAT(version.types.includes, ElementsAre("k8s/core/v1/common_types.h", "k8s/core/v1/types.h"));
+    EXPECT_FALSE(version.has_common);
   }
 }
 
@@ -255,7 +255,7 @@ TEST(UsedTypes, MayBePartOfASharedType) {
   const PlannedGroup& group = plan.groups.at("shop.example.com");
   ASSERT_EQ(group.structs.size(), 1u);
   EXPECT_EQ(group.structs[0].aliases.at(0).target, "::k8s::core::v1::Toleration");
-  EXPECT_THAT(group.includes, ElementsAre("k8s/core/v1/embedded_types.h"));
+  EXPECT_THAT(group.includes, ElementsAre("k8s/core/v1/common_types.h"));
 }
 
 TEST(UsedTypes, AreChosenByPosition) {
@@ -335,8 +335,8 @@ TEST(NamedTypes, HaveAliasesInTheStructsThatUseThem) {
   EXPECT_EQ(aliases["Ring::Spec"], "First");
   EXPECT_FALSE(aliases.contains("Ring::Metadata"));
   EXPECT_EQ(aliases["First::Named"], "Third");
-  EXPECT_EQ(aliases["First::Second"], "::ring::ring::v1::Second");
-  EXPECT_EQ(aliases["First::Seconds"], "::ring::ring::v1::Second") << "Second is declared in the same class";
+  EXPECT_EQ(aliases["First::Second"], "v1::Second");
+  EXPECT_EQ(aliases["First::Seconds"], "v1::Second") << "Second is declared in the same class";
 }
 
 }  // namespace

@@ -4,11 +4,8 @@
 // The types of admissionregistration.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/admissionregistration.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_ADMISSIONREGISTRATION_V1_TYPES_H_
 #define K8S_ADMISSIONREGISTRATION_V1_TYPES_H_
 
@@ -42,16 +39,20 @@ struct ApplyConfiguration {
 };
 
 struct AuditAnnotation {
-  kgen::String key{};  // required
-  kgen::String valueExpression{};  // required
+  // Required.
+  kgen::String key{};
+  // Required.
+  kgen::String valueExpression{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct ExpressionWarning {
-  kgen::String fieldRef{};  // required
-  kgen::String warning{};  // required
+  // Required.
+  kgen::String fieldRef{};
+  // Required.
+  kgen::String warning{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
@@ -65,8 +66,10 @@ struct JSONPatch {
 };
 
 struct MatchCondition {
-  kgen::String name{};  // required
-  kgen::String expression{};  // required
+  // Required.
+  kgen::String name{};
+  // Required.
+  kgen::String expression{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
@@ -89,49 +92,53 @@ struct NamedRuleWithOperations {
 
   kgen::List<kgen::String> apiGroups{};
   kgen::List<kgen::String> apiVersions{};
-  kgen::List<kgen::String> operations{};  // each one of OperationsValues
+  // Each one of OperationsValues.
+  kgen::List<kgen::String> operations{};
   kgen::List<kgen::String> resourceNames{};
   kgen::List<kgen::String> resources{};
-  kgen::String scope{};  // one of ScopeValues
+  // One of ScopeValues.
+  kgen::String scope{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct MatchResources {
-  using ExcludeResourceRule = NamedRuleWithOperations;
-  using NamespaceSelector = kgen::meta::v1::LabelSelector;
-  using ObjectSelector = kgen::meta::v1::LabelSelector;
-  using ResourceRule = NamedRuleWithOperations;
-
   struct MatchPolicyValues {
     static constexpr std::string_view kEquivalent = "Equivalent";
     static constexpr std::string_view kExact = "Exact";
   };
 
   kgen::List<NamedRuleWithOperations> excludeResourceRules{};
-  kgen::String matchPolicy{};  // one of MatchPolicyValues
+  // One of MatchPolicyValues.
+  kgen::String matchPolicy{};
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
   kgen::Optional<kgen::meta::v1::LabelSelector> objectSelector = kgen::kAbsent;
   kgen::List<NamedRuleWithOperations> resourceRules{};
   kgen::UnknownFields unknown_fields{};
 
+  using ExcludeResourceRule = NamedRuleWithOperations;
+  using NamespaceSelector = kgen::meta::v1::LabelSelector;
+  using ObjectSelector = kgen::meta::v1::LabelSelector;
+  using ResourceRule = NamedRuleWithOperations;
+
   static const kgen::TypeTable kTable;
 };
 
 struct Mutation {
-  using ApplyConfiguration = ::k8s::admissionregistration::v1::ApplyConfiguration;
-  using JsonPatch = JSONPatch;
-
   struct PatchTypeValues {
     static constexpr std::string_view kApplyConfiguration = "ApplyConfiguration";
     static constexpr std::string_view kJSONPatch = "JSONPatch";
   };
 
-  kgen::Optional<ApplyConfiguration> applyConfiguration = kgen::kAbsent;
+  kgen::Optional<v1::ApplyConfiguration> applyConfiguration = kgen::kAbsent;
   kgen::Optional<JSONPatch> jsonPatch = kgen::kAbsent;
-  kgen::String patchType{};  // required, one of PatchTypeValues
+  // Required. One of PatchTypeValues.
+  kgen::String patchType{};
   kgen::UnknownFields unknown_fields{};
+
+  using ApplyConfiguration = v1::ApplyConfiguration;
+  using JsonPatch = JSONPatch;
 
   static const kgen::TypeTable kTable;
 };
@@ -145,20 +152,16 @@ struct ParamKind {
 };
 
 struct Variable {
-  kgen::String name{};  // required
-  kgen::String expression{};  // required
+  // Required.
+  kgen::String name{};
+  // Required.
+  kgen::String expression{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct MutatingAdmissionPolicySpec {
-  using MatchCondition = ::k8s::admissionregistration::v1::MatchCondition;
-  using MatchConstraints = MatchResources;
-  using Mutation = ::k8s::admissionregistration::v1::Mutation;
-  using ParamKind = ::k8s::admissionregistration::v1::ParamKind;
-  using Variable = ::k8s::admissionregistration::v1::Variable;
-
   struct FailurePolicyValues {
     static constexpr std::string_view kFail = "Fail";
     static constexpr std::string_view kIgnore = "Ignore";
@@ -169,61 +172,72 @@ struct MutatingAdmissionPolicySpec {
     static constexpr std::string_view kNever = "Never";
   };
 
-  kgen::String failurePolicy{};  // one of FailurePolicyValues
+  // One of FailurePolicyValues.
+  kgen::String failurePolicy{};
   // Elements are identified by `name`.
-  kgen::List<MatchCondition> matchConditions{};
+  kgen::List<v1::MatchCondition> matchConditions{};
   kgen::Optional<MatchResources> matchConstraints = kgen::kAbsent;
-  kgen::List<Mutation> mutations{};
-  kgen::Optional<ParamKind> paramKind = kgen::kAbsent;
-  kgen::String reinvocationPolicy{};  // one of ReinvocationPolicyValues
-  kgen::List<Variable> variables{};
+  kgen::List<v1::Mutation> mutations{};
+  kgen::Optional<v1::ParamKind> paramKind = kgen::kAbsent;
+  // One of ReinvocationPolicyValues.
+  kgen::String reinvocationPolicy{};
+  kgen::List<v1::Variable> variables{};
   kgen::UnknownFields unknown_fields{};
+
+  using MatchCondition = v1::MatchCondition;
+  using MatchConstraints = MatchResources;
+  using Mutation = v1::Mutation;
+  using ParamKind = v1::ParamKind;
+  using Variable = v1::Variable;
 
   static const kgen::TypeTable kTable;
 };
 
 // `mutatingadmissionpolicies` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct MutatingAdmissionPolicy {
-  using Spec = MutatingAdmissionPolicySpec;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<MutatingAdmissionPolicySpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = MutatingAdmissionPolicySpec;
 
   static const kgen::TypeTable kTable;
 };
 
 struct ParamRef {
-  using Selector = kgen::meta::v1::LabelSelector;
-
   kgen::String name{};
-  kgen::String namespace_{};  // `namespace`
+  // `namespace`.
+  kgen::String namespace_{};
   kgen::String parameterNotFoundAction{};
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Selector = kgen::meta::v1::LabelSelector;
 
   static const kgen::TypeTable kTable;
 };
 
 struct MutatingAdmissionPolicyBindingSpec {
-  using MatchResources = ::k8s::admissionregistration::v1::MatchResources;
-  using ParamRef = ::k8s::admissionregistration::v1::ParamRef;
-
-  kgen::Optional<MatchResources> matchResources = kgen::kAbsent;
-  kgen::Optional<ParamRef> paramRef = kgen::kAbsent;
+  kgen::Optional<v1::MatchResources> matchResources = kgen::kAbsent;
+  kgen::Optional<v1::ParamRef> paramRef = kgen::kAbsent;
   kgen::String policyName{};
   kgen::UnknownFields unknown_fields{};
+
+  using MatchResources = v1::MatchResources;
+  using ParamRef = v1::ParamRef;
 
   static const kgen::TypeTable kTable;
 };
 
 // `mutatingadmissionpolicybindings` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct MutatingAdmissionPolicyBinding {
-  using Spec = MutatingAdmissionPolicyBindingSpec;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<MutatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = MutatingAdmissionPolicyBindingSpec;
 
   static const kgen::TypeTable kTable;
 };
@@ -263,8 +277,10 @@ struct MutatingAdmissionPolicyList {
 };
 
 struct ServiceReference {
-  kgen::String name{};  // required
-  kgen::String namespace_{};  // `namespace`, required
+  // Required.
+  kgen::String name{};
+  // `namespace`. Required.
+  kgen::String namespace_{};
   kgen::String path{};
   kgen::Optional<std::int32_t> port{};
   kgen::UnknownFields unknown_fields{};
@@ -273,62 +289,39 @@ struct ServiceReference {
 };
 
 struct WebhookClientConfig {
-  using Service = ServiceReference;
-
   kgen::Bytes caBundle{};
   kgen::Optional<ServiceReference> service = kgen::kAbsent;
   kgen::String url{};
   kgen::UnknownFields unknown_fields{};
 
+  using Service = ServiceReference;
+
   static const kgen::TypeTable kTable;
 };
 
 struct RuleWithOperations {
-  struct OperationsValues {
-    static constexpr std::string_view ksStar = "*";
-    static constexpr std::string_view kCONNECT = "CONNECT";
-    static constexpr std::string_view kCREATE = "CREATE";
-    static constexpr std::string_view kDELETE = "DELETE";
-    static constexpr std::string_view kUPDATE = "UPDATE";
-  };
+  using OperationsValues = v1::NamedRuleWithOperations::OperationsValues;
 
-  struct ScopeValues {
-    static constexpr std::string_view ksStar = "*";
-    static constexpr std::string_view kCluster = "Cluster";
-    static constexpr std::string_view kNamespaced = "Namespaced";
-  };
+  using ScopeValues = v1::NamedRuleWithOperations::ScopeValues;
 
   kgen::List<kgen::String> apiGroups{};
   kgen::List<kgen::String> apiVersions{};
-  kgen::List<kgen::String> operations{};  // each one of OperationsValues
+  // Each one of OperationsValues.
+  kgen::List<kgen::String> operations{};
   kgen::List<kgen::String> resources{};
-  kgen::String scope{};  // one of ScopeValues
+  // One of ScopeValues.
+  kgen::String scope{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct MutatingWebhook {
-  using ClientConfig = WebhookClientConfig;
-  using MatchCondition = ::k8s::admissionregistration::v1::MatchCondition;
-  using NamespaceSelector = kgen::meta::v1::LabelSelector;
-  using ObjectSelector = kgen::meta::v1::LabelSelector;
-  using Rule = RuleWithOperations;
+  using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
 
-  struct FailurePolicyValues {
-    static constexpr std::string_view kFail = "Fail";
-    static constexpr std::string_view kIgnore = "Ignore";
-  };
+  using MatchPolicyValues = v1::MatchResources::MatchPolicyValues;
 
-  struct MatchPolicyValues {
-    static constexpr std::string_view kEquivalent = "Equivalent";
-    static constexpr std::string_view kExact = "Exact";
-  };
-
-  struct ReinvocationPolicyValues {
-    static constexpr std::string_view kIfNeeded = "IfNeeded";
-    static constexpr std::string_view kNever = "Never";
-  };
+  using ReinvocationPolicyValues = v1::MutatingAdmissionPolicySpec::ReinvocationPolicyValues;
 
   struct SideEffectsValues {
     static constexpr std::string_view kNone = "None";
@@ -337,32 +330,46 @@ struct MutatingWebhook {
     static constexpr std::string_view kUnknown = "Unknown";
   };
 
-  kgen::String name{};  // required
-  kgen::List<kgen::String> admissionReviewVersions{};  // required
-  kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;  // required
-  kgen::String failurePolicy{};  // one of FailurePolicyValues
+  // Required.
+  kgen::String name{};
+  // Required.
+  kgen::List<kgen::String> admissionReviewVersions{};
+  // Required.
+  kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;
+  // One of FailurePolicyValues.
+  kgen::String failurePolicy{};
   // Elements are identified by `name`.
-  kgen::List<MatchCondition> matchConditions{};
-  kgen::String matchPolicy{};  // one of MatchPolicyValues
+  kgen::List<v1::MatchCondition> matchConditions{};
+  // One of MatchPolicyValues.
+  kgen::String matchPolicy{};
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
   kgen::Optional<kgen::meta::v1::LabelSelector> objectSelector = kgen::kAbsent;
-  kgen::String reinvocationPolicy{};  // one of ReinvocationPolicyValues
+  // One of ReinvocationPolicyValues.
+  kgen::String reinvocationPolicy{};
   kgen::List<RuleWithOperations> rules{};
-  kgen::String sideEffects{};  // required, one of SideEffectsValues
+  // Required. One of SideEffectsValues.
+  kgen::String sideEffects{};
   kgen::Optional<std::int32_t> timeoutSeconds{};
   kgen::UnknownFields unknown_fields{};
+
+  using ClientConfig = WebhookClientConfig;
+  using MatchCondition = v1::MatchCondition;
+  using NamespaceSelector = kgen::meta::v1::LabelSelector;
+  using ObjectSelector = kgen::meta::v1::LabelSelector;
+  using Rule = RuleWithOperations;
 
   static const kgen::TypeTable kTable;
 };
 
 // `mutatingwebhookconfigurations` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct MutatingWebhookConfiguration {
-  using Webhook = MutatingWebhook;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   // Elements are identified by `name`.
   kgen::List<MutatingWebhook> webhooks{};
   kgen::UnknownFields unknown_fields{};
+
+  using Webhook = MutatingWebhook;
 
   static const kgen::TypeTable kTable;
 };
@@ -385,16 +392,17 @@ struct MutatingWebhookConfigurationList {
 };
 
 struct TypeChecking {
-  using ExpressionWarning = ::k8s::admissionregistration::v1::ExpressionWarning;
-
-  kgen::List<ExpressionWarning> expressionWarnings{};
+  kgen::List<v1::ExpressionWarning> expressionWarnings{};
   kgen::UnknownFields unknown_fields{};
+
+  using ExpressionWarning = v1::ExpressionWarning;
 
   static const kgen::TypeTable kTable;
 };
 
 struct Validation {
-  kgen::String expression{};  // required
+  // Required.
+  kgen::String expression{};
   kgen::String message{};
   kgen::String messageExpression{};
   kgen::String reason{};
@@ -404,85 +412,87 @@ struct Validation {
 };
 
 struct ValidatingAdmissionPolicySpec {
-  using AuditAnnotation = ::k8s::admissionregistration::v1::AuditAnnotation;
-  using MatchCondition = ::k8s::admissionregistration::v1::MatchCondition;
-  using MatchConstraints = MatchResources;
-  using ParamKind = ::k8s::admissionregistration::v1::ParamKind;
-  using Validation = ::k8s::admissionregistration::v1::Validation;
-  using Variable = ::k8s::admissionregistration::v1::Variable;
+  using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
 
-  struct FailurePolicyValues {
-    static constexpr std::string_view kFail = "Fail";
-    static constexpr std::string_view kIgnore = "Ignore";
-  };
-
-  kgen::List<AuditAnnotation> auditAnnotations{};
-  kgen::String failurePolicy{};  // one of FailurePolicyValues
+  kgen::List<v1::AuditAnnotation> auditAnnotations{};
+  // One of FailurePolicyValues.
+  kgen::String failurePolicy{};
   // Elements are identified by `name`.
-  kgen::List<MatchCondition> matchConditions{};
+  kgen::List<v1::MatchCondition> matchConditions{};
   kgen::Optional<MatchResources> matchConstraints = kgen::kAbsent;
-  kgen::Optional<ParamKind> paramKind = kgen::kAbsent;
-  kgen::List<Validation> validations{};
+  kgen::Optional<v1::ParamKind> paramKind = kgen::kAbsent;
+  kgen::List<v1::Validation> validations{};
   // Elements are identified by `name`.
-  kgen::List<Variable> variables{};
+  kgen::List<v1::Variable> variables{};
   kgen::UnknownFields unknown_fields{};
+
+  using AuditAnnotation = v1::AuditAnnotation;
+  using MatchCondition = v1::MatchCondition;
+  using MatchConstraints = MatchResources;
+  using ParamKind = v1::ParamKind;
+  using Validation = v1::Validation;
+  using Variable = v1::Variable;
 
   static const kgen::TypeTable kTable;
 };
 
 struct ValidatingAdmissionPolicyStatus {
-  using Condition = kgen::meta::v1::Condition;
-  using TypeChecking = ::k8s::admissionregistration::v1::TypeChecking;
-
   // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::Optional<std::int64_t> observedGeneration{};
-  kgen::Optional<TypeChecking> typeChecking = kgen::kAbsent;
+  kgen::Optional<v1::TypeChecking> typeChecking = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Condition = kgen::meta::v1::Condition;
+  using TypeChecking = v1::TypeChecking;
 
   static const kgen::TypeTable kTable;
 };
 
 // `validatingadmissionpolicies` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct ValidatingAdmissionPolicy {
-  using Spec = ValidatingAdmissionPolicySpec;
-  using Status = ValidatingAdmissionPolicyStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ValidatingAdmissionPolicySpec> spec = kgen::kAbsent;
   kgen::Optional<ValidatingAdmissionPolicyStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
+  using Spec = ValidatingAdmissionPolicySpec;
+  using Status = ValidatingAdmissionPolicyStatus;
+
   static const kgen::TypeTable kTable;
 };
 
 struct ValidatingAdmissionPolicyBindingSpec {
-  using MatchResources = ::k8s::admissionregistration::v1::MatchResources;
-  using ParamRef = ::k8s::admissionregistration::v1::ParamRef;
-
   struct ValidationActionsValues {
     static constexpr std::string_view kAudit = "Audit";
     static constexpr std::string_view kDeny = "Deny";
     static constexpr std::string_view kWarn = "Warn";
   };
 
-  kgen::Optional<MatchResources> matchResources = kgen::kAbsent;
-  kgen::Optional<ParamRef> paramRef = kgen::kAbsent;
-  kgen::String policyName{};  // required
-  // A set: elements are unique.
-  kgen::List<kgen::String> validationActions{};  // required, each one of ValidationActionsValues
+  kgen::Optional<v1::MatchResources> matchResources = kgen::kAbsent;
+  kgen::Optional<v1::ParamRef> paramRef = kgen::kAbsent;
+  // Required.
+  kgen::String policyName{};
+  // Required. Each one of ValidationActionsValues. A set: elements are unique.
+  kgen::List<kgen::String> validationActions{};
   kgen::UnknownFields unknown_fields{};
+
+  using MatchResources = v1::MatchResources;
+  using ParamRef = v1::ParamRef;
 
   static const kgen::TypeTable kTable;
 };
 
 // `validatingadmissionpolicybindings` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct ValidatingAdmissionPolicyBinding {
-  using Spec = ValidatingAdmissionPolicyBindingSpec;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<ValidatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<ValidatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = ValidatingAdmissionPolicyBindingSpec;
 
   static const kgen::TypeTable kTable;
 };
@@ -522,54 +532,50 @@ struct ValidatingAdmissionPolicyList {
 };
 
 struct ValidatingWebhook {
-  using ClientConfig = WebhookClientConfig;
-  using MatchCondition = ::k8s::admissionregistration::v1::MatchCondition;
-  using NamespaceSelector = kgen::meta::v1::LabelSelector;
-  using ObjectSelector = kgen::meta::v1::LabelSelector;
-  using Rule = RuleWithOperations;
+  using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
 
-  struct FailurePolicyValues {
-    static constexpr std::string_view kFail = "Fail";
-    static constexpr std::string_view kIgnore = "Ignore";
-  };
+  using MatchPolicyValues = v1::MatchResources::MatchPolicyValues;
 
-  struct MatchPolicyValues {
-    static constexpr std::string_view kEquivalent = "Equivalent";
-    static constexpr std::string_view kExact = "Exact";
-  };
+  using SideEffectsValues = v1::MutatingWebhook::SideEffectsValues;
 
-  struct SideEffectsValues {
-    static constexpr std::string_view kNone = "None";
-    static constexpr std::string_view kNoneOnDryRun = "NoneOnDryRun";
-    static constexpr std::string_view kSome = "Some";
-    static constexpr std::string_view kUnknown = "Unknown";
-  };
-
-  kgen::String name{};  // required
-  kgen::List<kgen::String> admissionReviewVersions{};  // required
-  kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;  // required
-  kgen::String failurePolicy{};  // one of FailurePolicyValues
+  // Required.
+  kgen::String name{};
+  // Required.
+  kgen::List<kgen::String> admissionReviewVersions{};
+  // Required.
+  kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;
+  // One of FailurePolicyValues.
+  kgen::String failurePolicy{};
   // Elements are identified by `name`.
-  kgen::List<MatchCondition> matchConditions{};
-  kgen::String matchPolicy{};  // one of MatchPolicyValues
+  kgen::List<v1::MatchCondition> matchConditions{};
+  // One of MatchPolicyValues.
+  kgen::String matchPolicy{};
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
   kgen::Optional<kgen::meta::v1::LabelSelector> objectSelector = kgen::kAbsent;
   kgen::List<RuleWithOperations> rules{};
-  kgen::String sideEffects{};  // required, one of SideEffectsValues
+  // Required. One of SideEffectsValues.
+  kgen::String sideEffects{};
   kgen::Optional<std::int32_t> timeoutSeconds{};
   kgen::UnknownFields unknown_fields{};
+
+  using ClientConfig = WebhookClientConfig;
+  using MatchCondition = v1::MatchCondition;
+  using NamespaceSelector = kgen::meta::v1::LabelSelector;
+  using ObjectSelector = kgen::meta::v1::LabelSelector;
+  using Rule = RuleWithOperations;
 
   static const kgen::TypeTable kTable;
 };
 
 // `validatingwebhookconfigurations` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct ValidatingWebhookConfiguration {
-  using Webhook = ValidatingWebhook;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   // Elements are identified by `name`.
   kgen::List<ValidatingWebhook> webhooks{};
   kgen::UnknownFields unknown_fields{};
+
+  using Webhook = ValidatingWebhook;
 
   static const kgen::TypeTable kTable;
 };

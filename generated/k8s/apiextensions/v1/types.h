@@ -4,11 +4,8 @@
 // The types of apiextensions.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/apiextensions.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_APIEXTENSIONS_V1_TYPES_H_
 #define K8S_APIEXTENSIONS_V1_TYPES_H_
 
@@ -35,20 +32,25 @@ namespace k8s::apiextensions::v1 {
 using ::kgen::operator<<;
 
 struct CustomResourceColumnDefinition {
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::String description{};
   kgen::String format{};
-  kgen::String jsonPath{};  // required
+  // Required.
+  kgen::String jsonPath{};
   kgen::Optional<std::int32_t> priority{};
-  kgen::String type{};  // required
+  // Required.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct ServiceReference {
-  kgen::String name{};  // required
-  kgen::String namespace_{};  // `namespace`, required
+  // Required.
+  kgen::String name{};
+  // `namespace`. Required.
+  kgen::String namespace_{};
   kgen::String path{};
   kgen::Optional<std::int32_t> port{};
   kgen::UnknownFields unknown_fields{};
@@ -57,41 +59,45 @@ struct ServiceReference {
 };
 
 struct WebhookClientConfig {
-  using Service = ServiceReference;
-
   kgen::Bytes caBundle{};
   kgen::Optional<ServiceReference> service = kgen::kAbsent;
   kgen::String url{};
   kgen::UnknownFields unknown_fields{};
 
+  using Service = ServiceReference;
+
   static const kgen::TypeTable kTable;
 };
 
 struct WebhookConversion {
-  using ClientConfig = WebhookClientConfig;
-
   kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;
-  kgen::List<kgen::String> conversionReviewVersions{};  // required
+  // Required.
+  kgen::List<kgen::String> conversionReviewVersions{};
   kgen::UnknownFields unknown_fields{};
+
+  using ClientConfig = WebhookClientConfig;
 
   static const kgen::TypeTable kTable;
 };
 
 struct CustomResourceConversion {
-  using Webhook = WebhookConversion;
-
-  kgen::String strategy{};  // required
+  // Required.
+  kgen::String strategy{};
   kgen::Optional<WebhookConversion> webhook = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Webhook = WebhookConversion;
 
   static const kgen::TypeTable kTable;
 };
 
 struct CustomResourceDefinitionNames {
   kgen::List<kgen::String> categories{};
-  kgen::String kind{};  // required
+  // Required.
+  kgen::String kind{};
   kgen::String listKind{};
-  kgen::String plural{};  // required
+  // Required.
+  kgen::String plural{};
   kgen::List<kgen::String> shortNames{};
   kgen::String singular{};
   kgen::UnknownFields unknown_fields{};
@@ -119,35 +125,31 @@ struct ValidationRule {
   kgen::String message{};
   kgen::String messageExpression{};
   kgen::Optional<bool> optionalOldSelf{};
-  kgen::String reason{};  // one of ReasonValues
-  kgen::String rule{};  // required
+  // One of ReasonValues.
+  kgen::String reason{};
+  // Required.
+  kgen::String rule{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct JSONSchemaProps {
-  using AllOf = JSONSchemaProps;
-  using AnyOf = JSONSchemaProps;
-  using Definition = JSONSchemaProps;
-  using ExternalDocs = ExternalDocumentation;
-  using Not = JSONSchemaProps;
-  using OneOf = JSONSchemaProps;
-  using PatternProperty = JSONSchemaProps;
-  using Property = JSONSchemaProps;
-  using XKubernetesValidation = ValidationRule;
-
-  kgen::String ref{};  // `$ref`
-  kgen::String schema{};  // `$schema`
+  // `$ref`.
+  kgen::String ref{};
+  // `$schema`.
+  kgen::String schema{};
   kgen::Json additionalItems{};
   kgen::Json additionalProperties{};
   kgen::List<JSONSchemaProps> allOf{};
   kgen::List<JSONSchemaProps> anyOf{};
-  kgen::Json default_{};  // `default`
+  // `default`.
+  kgen::Json default_{};
   kgen::Map<JSONSchemaProps> definitions{};
   kgen::Map<kgen::Json> dependencies{};
   kgen::String description{};
-  kgen::List<kgen::Json> enum_{};  // `enum`
+  // `enum`.
+  kgen::List<kgen::Json> enum_{};
   kgen::Json example{};
   kgen::Optional<bool> exclusiveMaximum{};
   kgen::Optional<bool> exclusiveMinimum{};
@@ -164,7 +166,8 @@ struct JSONSchemaProps {
   kgen::Optional<std::int64_t> minProperties{};
   kgen::Optional<double> minimum{};
   kgen::Optional<double> multipleOf{};
-  kgen::Optional<JSONSchemaProps> not_ = kgen::kAbsent;  // `not`
+  // `not`.
+  kgen::Optional<JSONSchemaProps> not_ = kgen::kAbsent;
   kgen::Optional<bool> nullable{};
   kgen::List<JSONSchemaProps> oneOf{};
   kgen::String pattern{};
@@ -174,30 +177,47 @@ struct JSONSchemaProps {
   kgen::String title{};
   kgen::String type{};
   kgen::Optional<bool> uniqueItems{};
-  kgen::Optional<bool> x_kubernetes_embedded_resource{};  // `x-kubernetes-embedded-resource`
-  kgen::Optional<bool> x_kubernetes_int_or_string{};  // `x-kubernetes-int-or-string`
-  kgen::List<kgen::String> x_kubernetes_list_map_keys{};  // `x-kubernetes-list-map-keys`
-  kgen::String x_kubernetes_list_type{};  // `x-kubernetes-list-type`
-  kgen::String x_kubernetes_map_type{};  // `x-kubernetes-map-type`
-  kgen::Optional<bool> x_kubernetes_preserve_unknown_fields{};  // `x-kubernetes-preserve-unknown-fields`
-  // Elements are identified by `rule`.
-  kgen::List<ValidationRule> x_kubernetes_validations{};  // `x-kubernetes-validations`
+  // `x-kubernetes-embedded-resource`.
+  kgen::Optional<bool> x_kubernetes_embedded_resource{};
+  // `x-kubernetes-int-or-string`.
+  kgen::Optional<bool> x_kubernetes_int_or_string{};
+  // `x-kubernetes-list-map-keys`.
+  kgen::List<kgen::String> x_kubernetes_list_map_keys{};
+  // `x-kubernetes-list-type`.
+  kgen::String x_kubernetes_list_type{};
+  // `x-kubernetes-map-type`.
+  kgen::String x_kubernetes_map_type{};
+  // `x-kubernetes-preserve-unknown-fields`.
+  kgen::Optional<bool> x_kubernetes_preserve_unknown_fields{};
+  // `x-kubernetes-validations`. Elements are identified by `rule`.
+  kgen::List<ValidationRule> x_kubernetes_validations{};
   kgen::UnknownFields unknown_fields{};
+
+  using AllOf = JSONSchemaProps;
+  using AnyOf = JSONSchemaProps;
+  using Definition = JSONSchemaProps;
+  using ExternalDocs = ExternalDocumentation;
+  using Not = JSONSchemaProps;
+  using OneOf = JSONSchemaProps;
+  using PatternProperty = JSONSchemaProps;
+  using Property = JSONSchemaProps;
+  using XKubernetesValidation = ValidationRule;
 
   static const kgen::TypeTable kTable;
 };
 
 struct CustomResourceValidation {
-  using OpenAPIV3Schema = JSONSchemaProps;
-
   kgen::Optional<JSONSchemaProps> openAPIV3Schema = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using OpenAPIV3Schema = JSONSchemaProps;
 
   static const kgen::TypeTable kTable;
 };
 
 struct SelectableField {
-  kgen::String jsonPath{};  // required
+  // Required.
+  kgen::String jsonPath{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
@@ -205,8 +225,10 @@ struct SelectableField {
 
 struct CustomResourceSubresourceScale {
   kgen::String labelSelectorPath{};
-  kgen::String specReplicasPath{};  // required
-  kgen::String statusReplicasPath{};  // required
+  // Required.
+  kgen::String specReplicasPath{};
+  // Required.
+  kgen::String statusReplicasPath{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
@@ -219,48 +241,55 @@ struct CustomResourceSubresourceStatus {
 };
 
 struct CustomResourceSubresources {
-  using Scale = CustomResourceSubresourceScale;
-  using Status = CustomResourceSubresourceStatus;
-
   kgen::Optional<CustomResourceSubresourceScale> scale = kgen::kAbsent;
   kgen::Optional<CustomResourceSubresourceStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Scale = CustomResourceSubresourceScale;
+  using Status = CustomResourceSubresourceStatus;
 
   static const kgen::TypeTable kTable;
 };
 
 struct CustomResourceDefinitionVersion {
-  using AdditionalPrinterColumn = CustomResourceColumnDefinition;
-  using Schema = CustomResourceValidation;
-  using SelectableField = ::k8s::apiextensions::v1::SelectableField;
-  using Subresources = CustomResourceSubresources;
-
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::List<CustomResourceColumnDefinition> additionalPrinterColumns{};
   kgen::Optional<bool> deprecated{};
   kgen::String deprecationWarning{};
   kgen::Optional<CustomResourceValidation> schema = kgen::kAbsent;
-  kgen::List<SelectableField> selectableFields{};
-  kgen::Optional<bool> served{};  // required
-  kgen::Optional<bool> storage{};  // required
+  kgen::List<v1::SelectableField> selectableFields{};
+  // Required.
+  kgen::Optional<bool> served{};
+  // Required.
+  kgen::Optional<bool> storage{};
   kgen::Optional<CustomResourceSubresources> subresources = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using AdditionalPrinterColumn = CustomResourceColumnDefinition;
+  using Schema = CustomResourceValidation;
+  using SelectableField = v1::SelectableField;
+  using Subresources = CustomResourceSubresources;
 
   static const kgen::TypeTable kTable;
 };
 
 struct CustomResourceDefinitionSpec {
+  kgen::Optional<CustomResourceConversion> conversion = kgen::kAbsent;
+  // Required.
+  kgen::String group{};
+  // Required.
+  kgen::Optional<CustomResourceDefinitionNames> names = kgen::kAbsent;
+  kgen::Optional<bool> preserveUnknownFields{};
+  // Required.
+  kgen::String scope{};
+  // Required.
+  kgen::List<CustomResourceDefinitionVersion> versions{};
+  kgen::UnknownFields unknown_fields{};
+
   using Conversion = CustomResourceConversion;
   using Names = CustomResourceDefinitionNames;
   using Version = CustomResourceDefinitionVersion;
-
-  kgen::Optional<CustomResourceConversion> conversion = kgen::kAbsent;
-  kgen::String group{};  // required
-  kgen::Optional<CustomResourceDefinitionNames> names = kgen::kAbsent;  // required
-  kgen::Optional<bool> preserveUnknownFields{};
-  kgen::String scope{};  // required
-  kgen::List<CustomResourceDefinitionVersion> versions{};  // required
-  kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
@@ -270,17 +299,16 @@ struct CustomResourceDefinitionCondition {
   kgen::String message{};
   kgen::Optional<std::int64_t> observedGeneration{};
   kgen::String reason{};
-  kgen::String status{};  // required
-  kgen::String type{};  // required
+  // Required.
+  kgen::String status{};
+  // Required.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct CustomResourceDefinitionStatus {
-  using AcceptedNames = CustomResourceDefinitionNames;
-  using Condition = CustomResourceDefinitionCondition;
-
   kgen::Optional<CustomResourceDefinitionNames> acceptedNames = kgen::kAbsent;
   // Elements are identified by `type`.
   kgen::List<CustomResourceDefinitionCondition> conditions{};
@@ -288,18 +316,23 @@ struct CustomResourceDefinitionStatus {
   kgen::List<kgen::String> storedVersions{};
   kgen::UnknownFields unknown_fields{};
 
+  using AcceptedNames = CustomResourceDefinitionNames;
+  using Condition = CustomResourceDefinitionCondition;
+
   static const kgen::TypeTable kTable;
 };
 
 // `customresourcedefinitions` of apiextensions.k8s.io/v1, cluster-scoped.
 struct CustomResourceDefinition {
-  using Spec = CustomResourceDefinitionSpec;
-  using Status = CustomResourceDefinitionStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<CustomResourceDefinitionSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<CustomResourceDefinitionSpec> spec = kgen::kAbsent;
   kgen::Optional<CustomResourceDefinitionStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = CustomResourceDefinitionSpec;
+  using Status = CustomResourceDefinitionStatus;
 
   static const kgen::TypeTable kTable;
 };

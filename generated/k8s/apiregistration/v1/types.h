@@ -4,11 +4,8 @@
 // The types of apiregistration.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/apiregistration.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_APIREGISTRATION_V1_TYPES_H_
 #define K8S_APIREGISTRATION_V1_TYPES_H_
 
@@ -36,7 +33,8 @@ using ::kgen::operator<<;
 
 struct ServiceReference {
   kgen::String name{};
-  kgen::String namespace_{};  // `namespace`
+  // `namespace`.
+  kgen::String namespace_{};
   kgen::Optional<std::int32_t> port{};
   kgen::UnknownFields unknown_fields{};
 
@@ -44,16 +42,18 @@ struct ServiceReference {
 };
 
 struct APIServiceSpec {
-  using Service = ServiceReference;
-
   kgen::Bytes caBundle{};
   kgen::String group{};
-  kgen::Optional<std::int32_t> groupPriorityMinimum{};  // required
+  // Required.
+  kgen::Optional<std::int32_t> groupPriorityMinimum{};
   kgen::Optional<bool> insecureSkipTLSVerify{};
   kgen::Optional<ServiceReference> service = kgen::kAbsent;
   kgen::String version{};
-  kgen::Optional<std::int32_t> versionPriority{};  // required
+  // Required.
+  kgen::Optional<std::int32_t> versionPriority{};
   kgen::UnknownFields unknown_fields{};
+
+  using Service = ServiceReference;
 
   static const kgen::TypeTable kTable;
 };
@@ -62,32 +62,35 @@ struct APIServiceCondition {
   kgen::Time lastTransitionTime{};
   kgen::String message{};
   kgen::String reason{};
-  kgen::String status{};  // required
-  kgen::String type{};  // required
+  // Required.
+  kgen::String status{};
+  // Required.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct APIServiceStatus {
-  using Condition = APIServiceCondition;
-
   // Elements are identified by `type`.
   kgen::List<APIServiceCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
+
+  using Condition = APIServiceCondition;
 
   static const kgen::TypeTable kTable;
 };
 
 // `apiservices` of apiregistration.k8s.io/v1, cluster-scoped.
 struct APIService {
-  using Spec = APIServiceSpec;
-  using Status = APIServiceStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<APIServiceSpec> spec = kgen::kAbsent;
   kgen::Optional<APIServiceStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = APIServiceSpec;
+  using Status = APIServiceStatus;
 
   static const kgen::TypeTable kTable;
 };

@@ -4,11 +4,8 @@
 // The types of apps/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/apps/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_APPS_V1_TYPES_H_
 #define K8S_APPS_V1_TYPES_H_
 
@@ -16,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "k8s/core/v1/embedded_types.h"
+#include "k8s/core/v1/common_types.h"
 #include "k8s/core/v1/types.h"
 #include "k8s/fingerprint.h"
 #include "kgen/core/object_meta.h"
@@ -36,11 +33,15 @@ namespace k8s::apps::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
-// `controllerrevisions` of apps/v1, namespaced.
+// Keeps one former or current state of a DaemonSet or StatefulSet, to which the controller can roll back. Clients
+// should only read it.
 struct ControllerRevision {
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // The state that is kept, mostly a patch of the pod template. Immutable.
   kgen::Json data{};
-  kgen::Optional<std::int64_t> revision{};  // required
+  // Required. The number of the revision. A higher one is newer; a rollback gives the old state a new number.
+  kgen::Optional<std::int64_t> revision{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
@@ -63,83 +64,133 @@ struct ControllerRevisionList {
   static const kgen::TypeTable kTable;
 };
 
+// Limits how many nodes a rolling update of a DaemonSet touches at a time. One of the two members must be 0, the other
+// must not.
 struct RollingUpdateDaemonSet {
+  // How many nodes may run a new pod beside the old one, as a number or a percentage of the nodes, rounded up. Set
+  // maxUnavailable to 0 to use it. Default: 0.
   kgen::IntOrString maxSurge{};
+
+  // How many nodes may be without an available pod during the update, as a number or a percentage of the nodes, rounded
+  // up. Default: 1.
   kgen::IntOrString maxUnavailable{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says how a DaemonSet replaces its pods after its template changes.
 struct DaemonSetUpdateStrategy {
-  using RollingUpdate = RollingUpdateDaemonSet;
-
   struct TypeValues {
     static constexpr std::string_view kOnDelete = "OnDelete";
     static constexpr std::string_view kRollingUpdate = "RollingUpdate";
   };
 
+  // How many pods are replaced at a time. It applies to RollingUpdate only, for which the server fills it in.
   kgen::Optional<RollingUpdateDaemonSet> rollingUpdate = kgen::kAbsent;
-  kgen::String type{};  // one of TypeValues
+
+  // One of TypeValues. RollingUpdate replaces the pods step by step. OnDelete replaces a pod only after somebody has
+  // deleted it. Default: "RollingUpdate".
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
+
+  using RollingUpdate = RollingUpdateDaemonSet;
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes the pods of a DaemonSet and how it replaces them.
 struct DaemonSetSpec {
+  // How long a new pod must be ready without a crash before it counts as available. Absent means 0, at once. In
+  // seconds.
+  kgen::Optional<std::int32_t> minReadySeconds{};
+
+  // How many former revisions are kept for a rollback, as ControllerRevisions. 0 keeps none. Default: 10.
+  kgen::Optional<std::int32_t> revisionHistoryLimit{};
+  // Required. Selects the pods that belong to the DaemonSet; it must match the labels of the template. Immutable.
+  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
+
+  // `template`. Required. The pods to create. They run on every node that fits their node selector, affinity and
+  // tolerations. Only the restart policy Always is allowed.
+  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
+
+  // How pods are replaced after the template changes.
+  kgen::Optional<DaemonSetUpdateStrategy> updateStrategy = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Selector = kgen::meta::v1::LabelSelector;
   using Template = ::k8s::core::v1::PodTemplateSpec;
   using UpdateStrategy = DaemonSetUpdateStrategy;
 
-  kgen::Optional<std::int32_t> minReadySeconds{};
-  kgen::Optional<std::int32_t> revisionHistoryLimit{};
-  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;  // required
-  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;  // `template`, required
-  kgen::Optional<DaemonSetUpdateStrategy> updateStrategy = kgen::kAbsent;
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// An observation about a DaemonSet.
 struct DaemonSetCondition {
+  // When the status last changed from one value to another.
   kgen::Time lastTransitionTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  kgen::String status{};  // required
-  kgen::String type{};  // required
+  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  kgen::String status{};
+  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// How many nodes should have the pod of a DaemonSet, and how many have it.
 struct DaemonSetStatus {
-  using Condition = DaemonSetCondition;
-
+  // How often the name of a new ControllerRevision was already taken. It goes into the hash of the next name. Set by
+  // the controller.
   kgen::Optional<std::int32_t> collisionCount{};
-  // Elements are identified by `type`.
+
+  // Elements are identified by `type`. The latest observations, one for each type of condition. Set by the controller.
   kgen::List<DaemonSetCondition> conditions{};
-  kgen::Optional<std::int32_t> currentNumberScheduled{};  // required
-  kgen::Optional<std::int32_t> desiredNumberScheduled{};  // required
+  // Required. The number of nodes that should run the pod and do have one, ready or not. Set by the controller.
+  kgen::Optional<std::int32_t> currentNumberScheduled{};
+  // Required. The number of nodes that should run the pod, whether or not they do. Set by the controller.
+  kgen::Optional<std::int32_t> desiredNumberScheduled{};
+
+  // The number of nodes that should run the pod and where one has been ready for minReadySeconds. Set by the
+  // controller.
   kgen::Optional<std::int32_t> numberAvailable{};
-  kgen::Optional<std::int32_t> numberMisscheduled{};  // required
-  kgen::Optional<std::int32_t> numberReady{};  // required
+
+  // Required. The number of nodes that have the pod although they should not. Set by the controller.
+  kgen::Optional<std::int32_t> numberMisscheduled{};
+  // Required. The number of nodes that should run the pod and where one is ready. Set by the controller.
+  kgen::Optional<std::int32_t> numberReady{};
+  // The number of nodes that should run the pod but have no available one. Set by the controller.
   kgen::Optional<std::int32_t> numberUnavailable{};
+
+  // The metadata.generation that this status describes; an older one means that the status is out of date. Set by the
+  // controller.
   kgen::Optional<std::int64_t> observedGeneration{};
+
+  // The number of nodes whose pod has the current template. Set by the controller.
   kgen::Optional<std::int32_t> updatedNumberScheduled{};
   kgen::UnknownFields unknown_fields{};
 
+  using Condition = DaemonSetCondition;
+
   static const kgen::TypeTable kTable;
 };
 
-// `daemonsets` of apps/v1, namespaced.
+// Runs one pod on each node that its template admits.
 struct DaemonSet {
-  using Spec = DaemonSetSpec;
-  using Status = DaemonSetStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which pods should run on the nodes and how they are replaced.
   kgen::Optional<DaemonSetSpec> spec = kgen::kAbsent;
+  // How many nodes have the pod, as the controller last saw it. Set by the controller.
   kgen::Optional<DaemonSetStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = DaemonSetSpec;
+  using Status = DaemonSetStatus;
 
   static const kgen::TypeTable kTable;
 };
@@ -161,86 +212,146 @@ struct DaemonSetList {
   static const kgen::TypeTable kTable;
 };
 
+// Limits how far the number of pods may differ from the desired one during a rollout. The two members cannot both be 0.
 struct RollingUpdateDeployment {
+  // How many pods may exist above the desired number, as a number or a percentage of that number, rounded up. Default:
+  // "25%".
   kgen::IntOrString maxSurge{};
+
+  // How many pods may be missing from the desired number, as a number or a percentage of that number, rounded down.
+  // Default: "25%".
   kgen::IntOrString maxUnavailable{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says how a Deployment replaces old pods.
 struct DeploymentStrategy {
-  using RollingUpdate = RollingUpdateDeployment;
-
   struct TypeValues {
     static constexpr std::string_view kRecreate = "Recreate";
     static constexpr std::string_view kRollingUpdate = "RollingUpdate";
   };
 
+  // How fast pods are replaced. It is allowed with RollingUpdate only, for which the server fills it in.
   kgen::Optional<RollingUpdateDeployment> rollingUpdate = kgen::kAbsent;
-  kgen::String type{};  // one of TypeValues
+
+  // One of TypeValues. RollingUpdate replaces pods step by step. Recreate ends all old pods before it creates new ones.
+  // Default: "RollingUpdate".
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
+
+  using RollingUpdate = RollingUpdateDeployment;
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes the pods of a Deployment and how it replaces them.
 struct DeploymentSpec {
+  // How long a new pod must be ready without a crash before it counts as available. Absent means 0, at once. In
+  // seconds.
+  kgen::Optional<std::int32_t> minReadySeconds{};
+
+  // Whether changes of the template wait. A paused Deployment still scales and still replaces lost pods. Absent means
+  // false.
+  kgen::Optional<bool> paused{};
+
+  // How long a rollout may go without progress before the condition Progressing becomes False; it goes on nevertheless.
+  // Must exceed minReadySeconds. Default: 600. In seconds.
+  kgen::Optional<std::int32_t> progressDeadlineSeconds{};
+
+  // The desired number of pods. 0 stops all of them. Default: 1.
+  kgen::Optional<std::int32_t> replicas{};
+  // How many old ReplicaSets are kept for a rollback. 0 makes a rollback impossible. Default: 10.
+  kgen::Optional<std::int32_t> revisionHistoryLimit{};
+  // Required. Selects the pods that belong to the Deployment; it must match the labels of the template. Immutable.
+  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
+  // How old pods give way to new ones.
+  kgen::Optional<DeploymentStrategy> strategy = kgen::kAbsent;
+
+  // `template`. Required. The pods to create. Any change of it starts a rollout. Only the restart policy Always is
+  // allowed.
+  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Selector = kgen::meta::v1::LabelSelector;
   using Strategy = DeploymentStrategy;
   using Template = ::k8s::core::v1::PodTemplateSpec;
 
-  kgen::Optional<std::int32_t> minReadySeconds{};
-  kgen::Optional<bool> paused{};
-  kgen::Optional<std::int32_t> progressDeadlineSeconds{};
-  kgen::Optional<std::int32_t> replicas{};
-  kgen::Optional<std::int32_t> revisionHistoryLimit{};
-  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;  // required
-  kgen::Optional<DeploymentStrategy> strategy = kgen::kAbsent;
-  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;  // `template`, required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// An observation about a Deployment, of type Available, Progressing or ReplicaFailure.
 struct DeploymentCondition {
+  // When the status last changed from one value to another.
   kgen::Time lastTransitionTime{};
+  // When the condition was last written, whether or not its status changed.
   kgen::Time lastUpdateTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  kgen::String status{};  // required
-  kgen::String type{};  // required
+  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  kgen::String status{};
+  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// How many pods a Deployment has and how far a rollout has come.
 struct DeploymentStatus {
-  using Condition = DeploymentCondition;
-
+  // The number of pods that have been ready for at least minReadySeconds. Set by the controller.
   kgen::Optional<std::int32_t> availableReplicas{};
+
+  // How often the name of a new ReplicaSet was already taken. It goes into the hash of the next name. Set by the
+  // controller.
   kgen::Optional<std::int32_t> collisionCount{};
-  // Elements are identified by `type`.
+
+  // Elements are identified by `type`. The latest observations, one for each type of condition. Set by the controller.
   kgen::List<DeploymentCondition> conditions{};
+
+  // The metadata.generation that this status describes; an older one means that the status is out of date. Set by the
+  // controller.
   kgen::Optional<std::int64_t> observedGeneration{};
+
+  // The number of pods that are ready. Set by the controller.
   kgen::Optional<std::int32_t> readyReplicas{};
+
+  // The number of pods of all ReplicaSets of the Deployment, without those that are being deleted. Set by the
+  // controller.
   kgen::Optional<std::int32_t> replicas{};
+
+  // The number of pods that are being deleted but have not ended. Absent means that the controller does not count them.
+  // Set by the controller.
   kgen::Optional<std::int32_t> terminatingReplicas{};
+
+  // The number of pods that are missing for full capacity, because they are not yet available or do not exist. Set by
+  // the controller.
   kgen::Optional<std::int32_t> unavailableReplicas{};
+
+  // The number of pods that have the current template. Set by the controller.
   kgen::Optional<std::int32_t> updatedReplicas{};
   kgen::UnknownFields unknown_fields{};
 
+  using Condition = DeploymentCondition;
+
   static const kgen::TypeTable kTable;
 };
 
-// `deployments` of apps/v1, namespaced.
+// Runs a number of equal pods by way of ReplicaSets, and replaces them step by step when their template changes.
 struct Deployment {
-  using Spec = DeploymentSpec;
-  using Status = DeploymentStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which pods should run, how many, and how they are replaced.
   kgen::Optional<DeploymentSpec> spec = kgen::kAbsent;
+  // How far the Deployment has come, as the controller last saw it. Set by the controller.
   kgen::Optional<DeploymentStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = DeploymentSpec;
+  using Status = DeploymentStatus;
 
   static const kgen::TypeTable kTable;
 };
@@ -262,55 +373,83 @@ struct DeploymentList {
   static const kgen::TypeTable kTable;
 };
 
+// Describes the pods of a ReplicaSet and their number.
 struct ReplicaSetSpec {
+  // How long a new pod must be ready without a crash before it counts as available. Absent means 0, at once. In
+  // seconds.
+  kgen::Optional<std::int32_t> minReadySeconds{};
+
+  // The desired number of pods. 0 stops all of them. Default: 1.
+  kgen::Optional<std::int32_t> replicas{};
+  // Required. Selects the pods that belong to the ReplicaSet; it must match the labels of the template. Immutable.
+  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
+  // `template`. The pods to create. A change concerns only pods that are created afterwards.
+  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Selector = kgen::meta::v1::LabelSelector;
   using Template = ::k8s::core::v1::PodTemplateSpec;
 
-  kgen::Optional<std::int32_t> minReadySeconds{};
-  kgen::Optional<std::int32_t> replicas{};
-  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;  // required
-  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;  // `template`
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// An observation about a ReplicaSet, such as ReplicaFailure.
 struct ReplicaSetCondition {
+  // When the status last changed from one value to another.
   kgen::Time lastTransitionTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  kgen::String status{};  // required
-  kgen::String type{};  // required
+  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  kgen::String status{};
+  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// How many pods a ReplicaSet has.
 struct ReplicaSetStatus {
-  using Condition = ReplicaSetCondition;
-
+  // The number of pods that have been ready for at least minReadySeconds. Set by the controller.
   kgen::Optional<std::int32_t> availableReplicas{};
-  // Elements are identified by `type`.
+  // Elements are identified by `type`. The latest observations, one for each type of condition. Set by the controller.
   kgen::List<ReplicaSetCondition> conditions{};
+  // The number of pods that have all labels of the template. Set by the controller.
   kgen::Optional<std::int32_t> fullyLabeledReplicas{};
+
+  // The metadata.generation that this status describes; an older one means that the status is out of date. Set by the
+  // controller.
   kgen::Optional<std::int64_t> observedGeneration{};
+
+  // The number of pods that are ready. Set by the controller.
   kgen::Optional<std::int32_t> readyReplicas{};
-  kgen::Optional<std::int32_t> replicas{};  // required
+  // Required. The number of pods, without those that are being deleted. Set by the controller.
+  kgen::Optional<std::int32_t> replicas{};
+
+  // The number of pods that are being deleted but have not ended. Absent means that the controller does not count them.
+  // Set by the controller.
   kgen::Optional<std::int32_t> terminatingReplicas{};
   kgen::UnknownFields unknown_fields{};
 
+  using Condition = ReplicaSetCondition;
+
   static const kgen::TypeTable kTable;
 };
 
-// `replicasets` of apps/v1, namespaced.
+// Keeps a number of equal pods running. It is mostly created by a Deployment.
 struct ReplicaSet {
-  using Spec = ReplicaSetSpec;
-  using Status = ReplicaSetStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which pods should run and how many.
   kgen::Optional<ReplicaSetSpec> spec = kgen::kAbsent;
+  // How many pods there are, as the controller last saw it. Set by the controller.
   kgen::Optional<ReplicaSetStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = ReplicaSetSpec;
+  using Status = ReplicaSetStatus;
 
   static const kgen::TypeTable kTable;
 };
@@ -332,45 +471,101 @@ struct ReplicaSetList {
   static const kgen::TypeTable kTable;
 };
 
+// Limits a rolling update of a StatefulSet.
 struct RollingUpdateStatefulSetStrategy {
+  // How many pods may be unavailable during the update, as a number or a percentage of the replicas. Must not be 0;
+  // absent counts as 1.
   kgen::IntOrString maxUnavailable{};
+
+  // Only pods with this ordinal or a higher one get the new template. Those below keep the old one, even if they are
+  // created anew. Default: 0.
   kgen::Optional<std::int32_t> partition{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says which numbers the pods of a StatefulSet have.
 struct StatefulSetOrdinals {
+  // The number of the first pod; the others follow without gaps. A change removes the pods that are now outside and
+  // creates the missing ones. Default: 0.
   kgen::Optional<std::int32_t> start{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says what becomes of the claims that a StatefulSet has created from its templates.
 struct StatefulSetPersistentVolumeClaimRetentionPolicy {
+  // Whether to Retain or Delete the claims when the StatefulSet is deleted. Default: "Retain".
   kgen::String whenDeleted{};
+  // Whether to Retain or Delete the claims of the pods that scaling down removes. Default: "Retain".
   kgen::String whenScaled{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says how a StatefulSet replaces its pods after its template changes.
 struct StatefulSetUpdateStrategy {
-  using RollingUpdate = RollingUpdateStatefulSetStrategy;
+  using TypeValues = v1::DaemonSetUpdateStrategy::TypeValues;
 
-  struct TypeValues {
-    static constexpr std::string_view kOnDelete = "OnDelete";
-    static constexpr std::string_view kRollingUpdate = "RollingUpdate";
-  };
-
+  // Which pods are replaced and how many at a time. It is allowed with RollingUpdate only.
   kgen::Optional<RollingUpdateStatefulSetStrategy> rollingUpdate = kgen::kAbsent;
-  kgen::String type{};  // one of TypeValues
+
+  // One of TypeValues. RollingUpdate replaces pods from the highest ordinal down. OnDelete replaces a pod only after
+  // somebody has deleted it. Default: "RollingUpdate".
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
+
+  using RollingUpdate = RollingUpdateStatefulSetStrategy;
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes the pods of a StatefulSet, their volumes, and how it replaces them.
 struct StatefulSetSpec {
+  struct PodManagementPolicyValues {
+    static constexpr std::string_view kOrderedReady = "OrderedReady";
+    static constexpr std::string_view kParallel = "Parallel";
+  };
+
+  // How long a new pod must be ready without a crash before it counts as available. Absent means 0, at once. In
+  // seconds.
+  kgen::Optional<std::int32_t> minReadySeconds{};
+
+  // The numbers of the pods. Absent numbers them from 0.
+  kgen::Optional<StatefulSetOrdinals> ordinals = kgen::kAbsent;
+  // What becomes of claims from volumeClaimTemplates that are no longer used. The server fills it in to retain them.
+  kgen::Optional<StatefulSetPersistentVolumeClaimRetentionPolicy> persistentVolumeClaimRetentionPolicy = kgen::kAbsent;
+
+  // One of PodManagementPolicyValues. OrderedReady starts pods one after the other, each when its predecessor is ready,
+  // and stops them in reverse. Parallel does not wait while it scales. Default: "OrderedReady". Immutable.
+  kgen::String podManagementPolicy{};
+
+  // The desired number of pods. Scaling down removes those with the highest ordinals. Default: 1.
+  kgen::Optional<std::int32_t> replicas{};
+  // How many former revisions are kept for a rollback, as ControllerRevisions. 0 keeps none. Default: 10.
+  kgen::Optional<std::int32_t> revisionHistoryLimit{};
+  // Required. Selects the pods that belong to the StatefulSet; it must match the labels of the template. Immutable.
+  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
+
+  // The headless Service that gives each pod a DNS name. It must be created separately; empty means that the pods have
+  // no such names. Default: "". Immutable.
+  kgen::String serviceName{};
+
+  // `template`. Required. The pods to create. Each is named after the StatefulSet and its ordinal, such as web-0. Only
+  // the restart policy Always is allowed.
+  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
+
+  // How pods are replaced after the template changes.
+  kgen::Optional<StatefulSetUpdateStrategy> updateStrategy = kgen::kAbsent;
+
+  // Claims of which each pod gets its own, such as data-web-0 for a template data. They outlive the pod and override a
+  // volume of the same name. Immutable.
+  kgen::List<::k8s::core::v1::PersistentVolumeClaim> volumeClaimTemplates{};
+  kgen::UnknownFields unknown_fields{};
+
   using Ordinals = StatefulSetOrdinals;
   using PersistentVolumeClaimRetentionPolicy = StatefulSetPersistentVolumeClaimRetentionPolicy;
   using Selector = kgen::meta::v1::LabelSelector;
@@ -378,66 +573,75 @@ struct StatefulSetSpec {
   using UpdateStrategy = StatefulSetUpdateStrategy;
   using VolumeClaimTemplate = ::k8s::core::v1::PersistentVolumeClaim;
 
-  struct PodManagementPolicyValues {
-    static constexpr std::string_view kOrderedReady = "OrderedReady";
-    static constexpr std::string_view kParallel = "Parallel";
-  };
-
-  kgen::Optional<std::int32_t> minReadySeconds{};
-  kgen::Optional<StatefulSetOrdinals> ordinals = kgen::kAbsent;
-  kgen::Optional<StatefulSetPersistentVolumeClaimRetentionPolicy> persistentVolumeClaimRetentionPolicy = kgen::kAbsent;
-  kgen::String podManagementPolicy{};  // one of PodManagementPolicyValues
-  kgen::Optional<std::int32_t> replicas{};
-  kgen::Optional<std::int32_t> revisionHistoryLimit{};
-  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;  // required
-  kgen::String serviceName{};
-  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;  // `template`, required
-  kgen::Optional<StatefulSetUpdateStrategy> updateStrategy = kgen::kAbsent;
-  kgen::List<::k8s::core::v1::PersistentVolumeClaim> volumeClaimTemplates{};
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// An observation about a StatefulSet.
 struct StatefulSetCondition {
+  // When the status last changed from one value to another.
   kgen::Time lastTransitionTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  kgen::String status{};  // required
-  kgen::String type{};  // required
+  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  kgen::String status{};
+  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// How many pods a StatefulSet has and how far an update has come.
 struct StatefulSetStatus {
-  using Condition = StatefulSetCondition;
-
+  // The number of pods that have been ready for at least minReadySeconds. Set by the controller.
   kgen::Optional<std::int32_t> availableReplicas{};
+
+  // How often the name of a new ControllerRevision was already taken. It goes into the hash of the next name. Set by
+  // the controller.
   kgen::Optional<std::int32_t> collisionCount{};
-  // Elements are identified by `type`.
+
+  // Elements are identified by `type`. The latest observations, one for each type of condition. Set by the controller.
   kgen::List<StatefulSetCondition> conditions{};
+  // The number of pods that have the template of currentRevision. Set by the controller.
   kgen::Optional<std::int32_t> currentReplicas{};
+
+  // The ControllerRevision from which an update departs. It equals updateRevision once all pods are updated. Set by the
+  // controller.
   kgen::String currentRevision{};
+
+  // The metadata.generation that this status describes; an older one means that the status is out of date. Set by the
+  // controller.
   kgen::Optional<std::int64_t> observedGeneration{};
+
+  // The number of pods that are ready. Set by the controller.
   kgen::Optional<std::int32_t> readyReplicas{};
-  kgen::Optional<std::int32_t> replicas{};  // required
+  // Required. The number of pods that the controller has created. Set by the controller.
+  kgen::Optional<std::int32_t> replicas{};
+  // The ControllerRevision that holds the current template. Set by the controller.
   kgen::String updateRevision{};
+  // The number of pods that have the template of updateRevision. Set by the controller.
   kgen::Optional<std::int32_t> updatedReplicas{};
   kgen::UnknownFields unknown_fields{};
 
+  using Condition = StatefulSetCondition;
+
   static const kgen::TypeTable kTable;
 };
 
-// `statefulsets` of apps/v1, namespaced.
+// Runs pods that keep their names and their volumes when they are replaced.
 struct StatefulSet {
-  using Spec = StatefulSetSpec;
-  using Status = StatefulSetStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which pods should run, how many, with which volumes, and how they are replaced.
   kgen::Optional<StatefulSetSpec> spec = kgen::kAbsent;
+  // How far the StatefulSet has come, as the controller last saw it. Set by the controller.
   kgen::Optional<StatefulSetStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = StatefulSetSpec;
+  using Status = StatefulSetStatus;
 
   static const kgen::TypeTable kTable;
 };

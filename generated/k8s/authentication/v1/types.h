@@ -4,11 +4,8 @@
 // The types of authentication.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/authentication.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_AUTHENTICATION_V1_TYPES_H_
 #define K8S_AUTHENTICATION_V1_TYPES_H_
 
@@ -55,32 +52,33 @@ struct UserInfo {
 };
 
 struct SelfSubjectReviewStatus {
-  using UserInfo = ::k8s::authentication::v1::UserInfo;
-
-  kgen::Optional<UserInfo> userInfo = kgen::kAbsent;
+  kgen::Optional<v1::UserInfo> userInfo = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using UserInfo = v1::UserInfo;
 
   static const kgen::TypeTable kTable;
 };
 
 // `selfsubjectreviews` of authentication.k8s.io/v1, cluster-scoped.
 struct SelfSubjectReview {
-  using Status = SelfSubjectReviewStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SelfSubjectReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Status = SelfSubjectReviewStatus;
 
   static const kgen::TypeTable kTable;
 };
 
 struct TokenRequestSpec {
-  using BoundObjectRef = BoundObjectReference;
-
   kgen::List<kgen::String> audiences{};
   kgen::Optional<BoundObjectReference> boundObjectRef = kgen::kAbsent;
   kgen::Optional<std::int64_t> expirationSeconds{};
   kgen::UnknownFields unknown_fields{};
+
+  using BoundObjectRef = BoundObjectReference;
 
   static const kgen::TypeTable kTable;
 };
@@ -94,46 +92,50 @@ struct TokenRequestStatus {
 };
 
 struct TokenRequest {
-  using Spec = TokenRequestSpec;
-  using Status = TokenRequestStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<TokenRequestSpec> spec = kgen::kAbsent;
   kgen::Optional<TokenRequestStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = TokenRequestSpec;
+  using Status = TokenRequestStatus;
 
   static const kgen::TypeTable kTable;
 };
 
 struct TokenReviewSpec {
   kgen::List<kgen::String> audiences{};
-  kgen::String token{};  // required
+  // Required.
+  kgen::String token{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct TokenReviewStatus {
-  using User = UserInfo;
-
   kgen::List<kgen::String> audiences{};
   kgen::Optional<bool> authenticated{};
   kgen::String error{};
   kgen::Optional<UserInfo> user = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
+  using User = UserInfo;
+
   static const kgen::TypeTable kTable;
 };
 
 // `tokenreviews` of authentication.k8s.io/v1, cluster-scoped.
 struct TokenReview {
-  using Spec = TokenReviewSpec;
-  using Status = TokenReviewStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<TokenReviewSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<TokenReviewSpec> spec = kgen::kAbsent;
   kgen::Optional<TokenReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = TokenReviewSpec;
+  using Status = TokenReviewStatus;
 
   static const kgen::TypeTable kTable;
 };

@@ -4,11 +4,8 @@
 // The types of authorization.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/authorization.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_AUTHORIZATION_V1_TYPES_H_
 #define K8S_AUTHORIZATION_V1_TYPES_H_
 
@@ -35,21 +32,21 @@ namespace k8s::authorization::v1 {
 using ::kgen::operator<<;
 
 struct FieldSelectorAttributes {
-  using Requirement = kgen::meta::v1::FieldSelectorRequirement;
-
   kgen::String rawSelector{};
   kgen::List<kgen::meta::v1::FieldSelectorRequirement> requirements{};
   kgen::UnknownFields unknown_fields{};
+
+  using Requirement = kgen::meta::v1::FieldSelectorRequirement;
 
   static const kgen::TypeTable kTable;
 };
 
 struct LabelSelectorAttributes {
-  using Requirement = kgen::meta::v1::LabelSelectorRequirement;
-
   kgen::String rawSelector{};
   kgen::List<kgen::meta::v1::LabelSelectorRequirement> requirements{};
   kgen::UnknownFields unknown_fields{};
+
+  using Requirement = kgen::meta::v1::LabelSelectorRequirement;
 
   static const kgen::TypeTable kTable;
 };
@@ -63,11 +60,9 @@ struct NonResourceAttributes {
 };
 
 struct ResourceAttributes {
-  using FieldSelector = FieldSelectorAttributes;
-  using LabelSelector = LabelSelectorAttributes;
-
   kgen::String name{};
-  kgen::String namespace_{};  // `namespace`
+  // `namespace`.
+  kgen::String namespace_{};
   kgen::Optional<FieldSelectorAttributes> fieldSelector = kgen::kAbsent;
   kgen::String group{};
   kgen::Optional<LabelSelectorAttributes> labelSelector = kgen::kAbsent;
@@ -77,26 +72,30 @@ struct ResourceAttributes {
   kgen::String version{};
   kgen::UnknownFields unknown_fields{};
 
+  using FieldSelector = FieldSelectorAttributes;
+  using LabelSelector = LabelSelectorAttributes;
+
   static const kgen::TypeTable kTable;
 };
 
 struct SubjectAccessReviewSpec {
-  using NonResourceAttributes = ::k8s::authorization::v1::NonResourceAttributes;
-  using ResourceAttributes = ::k8s::authorization::v1::ResourceAttributes;
-
   kgen::Map<kgen::List<kgen::String>> extra{};
   kgen::List<kgen::String> groups{};
-  kgen::Optional<NonResourceAttributes> nonResourceAttributes = kgen::kAbsent;
-  kgen::Optional<ResourceAttributes> resourceAttributes = kgen::kAbsent;
+  kgen::Optional<v1::NonResourceAttributes> nonResourceAttributes = kgen::kAbsent;
+  kgen::Optional<v1::ResourceAttributes> resourceAttributes = kgen::kAbsent;
   kgen::String uid{};
   kgen::String user{};
   kgen::UnknownFields unknown_fields{};
+
+  using NonResourceAttributes = v1::NonResourceAttributes;
+  using ResourceAttributes = v1::ResourceAttributes;
 
   static const kgen::TypeTable kTable;
 };
 
 struct SubjectAccessReviewStatus {
-  kgen::Optional<bool> allowed{};  // required
+  // Required.
+  kgen::Optional<bool> allowed{};
   kgen::Optional<bool> denied{};
   kgen::String evaluationError{};
   kgen::String reason{};
@@ -107,20 +106,23 @@ struct SubjectAccessReviewStatus {
 
 // `localsubjectaccessreviews` of authorization.k8s.io/v1, namespaced.
 struct LocalSubjectAccessReview {
-  using Spec = SubjectAccessReviewSpec;
-  using Status = SubjectAccessReviewStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<SubjectAccessReviewSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<SubjectAccessReviewSpec> spec = kgen::kAbsent;
   kgen::Optional<SubjectAccessReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = SubjectAccessReviewSpec;
+  using Status = SubjectAccessReviewStatus;
 
   static const kgen::TypeTable kTable;
 };
 
 struct NonResourceRule {
   kgen::List<kgen::String> nonResourceURLs{};
-  kgen::List<kgen::String> verbs{};  // required
+  // Required.
+  kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
@@ -130,78 +132,89 @@ struct ResourceRule {
   kgen::List<kgen::String> apiGroups{};
   kgen::List<kgen::String> resourceNames{};
   kgen::List<kgen::String> resources{};
-  kgen::List<kgen::String> verbs{};  // required
+  // Required.
+  kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct SelfSubjectAccessReviewSpec {
-  using NonResourceAttributes = ::k8s::authorization::v1::NonResourceAttributes;
-  using ResourceAttributes = ::k8s::authorization::v1::ResourceAttributes;
-
-  kgen::Optional<NonResourceAttributes> nonResourceAttributes = kgen::kAbsent;
-  kgen::Optional<ResourceAttributes> resourceAttributes = kgen::kAbsent;
+  kgen::Optional<v1::NonResourceAttributes> nonResourceAttributes = kgen::kAbsent;
+  kgen::Optional<v1::ResourceAttributes> resourceAttributes = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using NonResourceAttributes = v1::NonResourceAttributes;
+  using ResourceAttributes = v1::ResourceAttributes;
 
   static const kgen::TypeTable kTable;
 };
 
 // `selfsubjectaccessreviews` of authorization.k8s.io/v1, cluster-scoped.
 struct SelfSubjectAccessReview {
-  using Spec = SelfSubjectAccessReviewSpec;
-  using Status = SubjectAccessReviewStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<SelfSubjectAccessReviewSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<SelfSubjectAccessReviewSpec> spec = kgen::kAbsent;
   kgen::Optional<SubjectAccessReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = SelfSubjectAccessReviewSpec;
+  using Status = SubjectAccessReviewStatus;
 
   static const kgen::TypeTable kTable;
 };
 
 struct SelfSubjectRulesReviewSpec {
-  kgen::String namespace_{};  // `namespace`
+  // `namespace`.
+  kgen::String namespace_{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct SubjectRulesReviewStatus {
-  using NonResourceRule = ::k8s::authorization::v1::NonResourceRule;
-  using ResourceRule = ::k8s::authorization::v1::ResourceRule;
-
   kgen::String evaluationError{};
-  kgen::Optional<bool> incomplete{};  // required
-  kgen::List<NonResourceRule> nonResourceRules{};  // required
-  kgen::List<ResourceRule> resourceRules{};  // required
+  // Required.
+  kgen::Optional<bool> incomplete{};
+  // Required.
+  kgen::List<v1::NonResourceRule> nonResourceRules{};
+  // Required.
+  kgen::List<v1::ResourceRule> resourceRules{};
   kgen::UnknownFields unknown_fields{};
+
+  using NonResourceRule = v1::NonResourceRule;
+  using ResourceRule = v1::ResourceRule;
 
   static const kgen::TypeTable kTable;
 };
 
 // `selfsubjectrulesreviews` of authorization.k8s.io/v1, cluster-scoped.
 struct SelfSubjectRulesReview {
-  using Spec = SelfSubjectRulesReviewSpec;
-  using Status = SubjectRulesReviewStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<SelfSubjectRulesReviewSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<SelfSubjectRulesReviewSpec> spec = kgen::kAbsent;
   kgen::Optional<SubjectRulesReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = SelfSubjectRulesReviewSpec;
+  using Status = SubjectRulesReviewStatus;
 
   static const kgen::TypeTable kTable;
 };
 
 // `subjectaccessreviews` of authorization.k8s.io/v1, cluster-scoped.
 struct SubjectAccessReview {
-  using Spec = SubjectAccessReviewSpec;
-  using Status = SubjectAccessReviewStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<SubjectAccessReviewSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<SubjectAccessReviewSpec> spec = kgen::kAbsent;
   kgen::Optional<SubjectAccessReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = SubjectAccessReviewSpec;
+  using Status = SubjectAccessReviewStatus;
 
   static const kgen::TypeTable kTable;
 };

@@ -4,11 +4,8 @@
 // The types of autoscaling/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/autoscaling/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_AUTOSCALING_V1_TYPES_H_
 #define K8S_AUTOSCALING_V1_TYPES_H_
 
@@ -34,47 +31,79 @@ namespace k8s::autoscaling::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Refers to an object in the same namespace by its kind and name.
 struct CrossVersionObjectReference {
-  kgen::String name{};  // required
+  // Required. The name of the object, which is in the same namespace.
+  kgen::String name{};
+
+  // The API version of the object, for example apps/v1. Only its group matters to the autoscaler; absent means the core
+  // group.
   kgen::String apiVersion{};
-  kgen::String kind{};  // required
+
+  // Required. The kind of the object, for example Deployment.
+  kgen::String kind{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says what an autoscaler scales and within which limits.
 struct HorizontalPodAutoscalerSpec {
-  using ScaleTargetRef = CrossVersionObjectReference;
+  // Required. The largest number of replicas that the autoscaler sets. Must be at least minReplicas.
+  kgen::Optional<std::int32_t> maxReplicas{};
 
-  kgen::Optional<std::int32_t> maxReplicas{};  // required
+  // The smallest number of replicas that the autoscaler sets. 0 is allowed only if the cluster enables scaling to zero,
+  // and needs an object or external metric. Default: 1.
   kgen::Optional<std::int32_t> minReplicas{};
-  kgen::Optional<CrossVersionObjectReference> scaleTargetRef = kgen::kAbsent;  // required
+
+  // Required. The object to scale. Its resource must have the subresource scale, and its pods must not belong to
+  // another autoscaler.
+  kgen::Optional<CrossVersionObjectReference> scaleTargetRef = kgen::kAbsent;
+
+  // The average CPU use of the pods to aim for, in relation to what they request. It may stay absent if annotations
+  // give other metrics. Default: 80. In percent.
   kgen::Optional<std::int32_t> targetCPUUtilizationPercentage{};
   kgen::UnknownFields unknown_fields{};
 
+  using ScaleTargetRef = CrossVersionObjectReference;
+
   static const kgen::TypeTable kTable;
 };
 
+// What an autoscaler last saw and did.
 struct HorizontalPodAutoscalerStatus {
+  // The average CPU use of the pods in relation to what they request, as the autoscaler last read it. In percent. Set
+  // by the controller.
   kgen::Optional<std::int32_t> currentCPUUtilizationPercentage{};
-  kgen::Optional<std::int32_t> currentReplicas{};  // required
-  kgen::Optional<std::int32_t> desiredReplicas{};  // required
+
+  // Required. The number of replicas that the autoscaler last found. Set by the controller.
+  kgen::Optional<std::int32_t> currentReplicas{};
+  // Required. The number of replicas that the autoscaler last computed from the metrics. Set by the controller.
+  kgen::Optional<std::int32_t> desiredReplicas{};
+  // When the autoscaler last changed the number of replicas. Absent means never. Set by the controller.
   kgen::Time lastScaleTime{};
+
+  // The metadata.generation that this status describes; an older one means that the status is out of date. Set by the
+  // controller.
   kgen::Optional<std::int64_t> observedGeneration{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `horizontalpodautoscalers` of autoscaling/v1, namespaced.
+// Changes the number of replicas of an object by its use of CPU. Whatever else autoscaling/v2 can express appears here
+// in annotations.
 struct HorizontalPodAutoscaler {
-  using Spec = HorizontalPodAutoscalerSpec;
-  using Status = HorizontalPodAutoscalerStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<HorizontalPodAutoscalerSpec> spec = kgen::kAbsent;  // required
+  // Required. What to scale and within which limits.
+  kgen::Optional<HorizontalPodAutoscalerSpec> spec = kgen::kAbsent;
+  // What the autoscaler last saw and did. Set by the controller.
   kgen::Optional<HorizontalPodAutoscalerStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = HorizontalPodAutoscalerSpec;
+  using Status = HorizontalPodAutoscalerStatus;
 
   static const kgen::TypeTable kTable;
 };

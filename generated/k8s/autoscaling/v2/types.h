@@ -4,11 +4,8 @@
 // The types of autoscaling/v2.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/autoscaling/v2` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_AUTOSCALING_V2_TYPES_H_
 #define K8S_AUTOSCALING_V2_TYPES_H_
 
@@ -34,275 +31,399 @@ namespace k8s::autoscaling::v2 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// The value of a metric that an autoscaler aims for. The member that type names must be set.
 struct MetricTarget {
+  // The average use of the pods in relation to what they request. For resources only, and only if the containers have
+  // requests. In percent.
   kgen::Optional<std::int32_t> averageUtilization{};
+
+  // The average of the metric over all pods.
   kgen::Quantity averageValue{};
-  kgen::String type{};  // required
+  // Required. How the target is meant, Utilization, Value or AverageValue.
+  kgen::String type{};
+  // The value of the metric as a whole, for object and external metrics.
   kgen::Quantity value{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Scales by the use of a resource in one container of each pod, for example without the sidecars.
 struct ContainerResourceMetricSource {
+  // Required. The resource, for example cpu or memory.
+  kgen::String name{};
+  // Required. Which container of each pod to measure, by name.
+  kgen::String container{};
+  // Required. The value that the autoscaler aims for.
+  kgen::Optional<MetricTarget> target = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Target = MetricTarget;
 
-  kgen::String name{};  // required
-  kgen::String container{};  // required
-  kgen::Optional<MetricTarget> target = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// The value of a metric, in the form that its target has.
 struct MetricValueStatus {
+  // The average use of the pods in relation to what they request. In percent.
   kgen::Optional<std::int32_t> averageUtilization{};
+  // The average of the metric over all pods.
   kgen::Quantity averageValue{};
+  // The value of the metric as a whole.
   kgen::Quantity value{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// The use of a resource in one container of each pod, as the autoscaler last read it.
 struct ContainerResourceMetricStatus {
+  // Required. The resource, for example cpu or memory.
+  kgen::String name{};
+  // Required. Which container of each pod was measured, by name.
+  kgen::String container{};
+  // Required. The value that the autoscaler last read.
+  kgen::Optional<MetricValueStatus> current = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Current = MetricValueStatus;
 
-  kgen::String name{};  // required
-  kgen::String container{};  // required
-  kgen::Optional<MetricValueStatus> current = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// Refers to an object in the same namespace by its kind and name.
 struct CrossVersionObjectReference {
-  kgen::String name{};  // required
+  // Required. The name of the object, which is in the same namespace.
+  kgen::String name{};
+
+  // The API version of the object, for example apps/v1. Only its group matters to the autoscaler; absent means the core
+  // group.
   kgen::String apiVersion{};
-  kgen::String kind{};  // required
+
+  // Required. The kind of the object, for example Deployment.
+  kgen::String kind{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Names a metric of the custom or the external metrics API.
 struct MetricIdentifier {
-  using Selector = kgen::meta::v1::LabelSelector;
-
-  kgen::String name{};  // required
+  // Required. The name under which the metrics API serves the metric.
+  kgen::String name{};
+  // Restricts the metric to series with certain labels; the metrics API evaluates it. Absent means no restriction.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
+  using Selector = kgen::meta::v1::LabelSelector;
+
   static const kgen::TypeTable kTable;
 };
 
+// Scales by a metric of something outside the cluster, for example the length of a queue. An adapter must serve the
+// external metrics API.
 struct ExternalMetricSource {
+  // Required. The name of the metric and the series to read.
+  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;
+  // Required. The value to aim for, as a total (Value) or divided by the number of pods (AverageValue).
+  kgen::Optional<MetricTarget> target = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Metric = MetricIdentifier;
   using Target = MetricTarget;
 
-  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
-  kgen::Optional<MetricTarget> target = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// A metric of something outside the cluster, as the autoscaler last read it.
 struct ExternalMetricStatus {
+  // Required. The value that the autoscaler last read.
+  kgen::Optional<MetricValueStatus> current = kgen::kAbsent;
+  // Required. The name of the metric and the series to read.
+  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Current = MetricValueStatus;
   using Metric = MetricIdentifier;
 
-  kgen::Optional<MetricValueStatus> current = kgen::kAbsent;  // required
-  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// Limits how much the number of replicas may change within a period.
 struct HPAScalingPolicy {
-  kgen::Optional<std::int32_t> periodSeconds{};  // required
-  kgen::String type{};  // required
-  kgen::Optional<std::int32_t> value{};  // required
+  // Required. The period that the limit looks back over, 1 to 1800. In seconds.
+  kgen::Optional<std::int32_t> periodSeconds{};
+  // Required. Whether value is a number of pods (Pods) or a percentage of them (Percent).
+  kgen::String type{};
+  // Required. The largest change within the period, in the unit that type names. Must be above 0.
+  kgen::Optional<std::int32_t> value{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Limits how fast an autoscaler changes the number of replicas in one direction.
 struct HPAScalingRules {
-  using Policy = HPAScalingPolicy;
-
+  // The limits, at least one. Absent is stored as 100 percent in 15 seconds; for scaling up, 4 pods in 15 seconds are
+  // added as a second limit.
   kgen::List<HPAScalingPolicy> policies{};
+
+  // Which limit counts, the one for the largest change (Max) or the smallest (Min). Disabled forbids this direction.
+  // Default: "Max".
   kgen::String selectPolicy{};
+
+  // How far back it looks for the most cautious proposal, 0 to 3600. Absent means 0 for scaling up; for scaling down
+  // kube-controller-manager decides, normally 300. In seconds.
   kgen::Optional<std::int32_t> stabilizationWindowSeconds{};
+
+  // How far a metric may be off its target without effect, as a fraction such as 0.05. Absent means the value of the
+  // whole cluster, normally 0.1.
   kgen::Quantity tolerance{};
   kgen::UnknownFields unknown_fields{};
 
+  using Policy = HPAScalingPolicy;
+
   static const kgen::TypeTable kTable;
 };
 
+// Says how fast an autoscaler changes the number of replicas. If it is present, the server fills in both directions.
 struct HorizontalPodAutoscalerBehavior {
-  using ScaleDown = HPAScalingRules;
-  using ScaleUp = HPAScalingRules;
-
+  // How fast replicas are removed. Normally all above minReplicas may go at once, but only after the stabilization
+  // window.
   kgen::Optional<HPAScalingRules> scaleDown = kgen::kAbsent;
+
+  // How fast replicas are added. Normally their number may double every 15 seconds, or grow by 4 if that is more.
   kgen::Optional<HPAScalingRules> scaleUp = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
+  using ScaleDown = HPAScalingRules;
+  using ScaleUp = HPAScalingRules;
+
   static const kgen::TypeTable kTable;
 };
 
+// Scales by a metric of one object, for example the requests per second of an Ingress.
 struct ObjectMetricSource {
+  // Required. The object whose metric is read.
+  kgen::Optional<CrossVersionObjectReference> describedObject = kgen::kAbsent;
+  // Required. The name of the metric and the series to read.
+  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;
+  // Required. The value to aim for, as it is (Value) or divided by the number of pods (AverageValue).
+  kgen::Optional<MetricTarget> target = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using DescribedObject = CrossVersionObjectReference;
   using Metric = MetricIdentifier;
   using Target = MetricTarget;
 
-  kgen::Optional<CrossVersionObjectReference> describedObject = kgen::kAbsent;  // required
-  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
-  kgen::Optional<MetricTarget> target = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// Scales by a custom metric of each pod, averaged over the pods, for example requests per second.
 struct PodsMetricSource {
+  // Required. The name of the metric and the series to read.
+  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;
+  // Required. The average to aim for. Only type AverageValue is allowed.
+  kgen::Optional<MetricTarget> target = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Metric = MetricIdentifier;
   using Target = MetricTarget;
 
-  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
-  kgen::Optional<MetricTarget> target = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// Scales by the use of a resource by each pod, such as CPU, averaged over the pods.
 struct ResourceMetricSource {
+  // Required. The resource, for example cpu or memory.
+  kgen::String name{};
+  // Required. The average to aim for, in relation to the requests (Utilization) or as a quantity (AverageValue).
+  kgen::Optional<MetricTarget> target = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Target = MetricTarget;
 
-  kgen::String name{};  // required
-  kgen::Optional<MetricTarget> target = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// One metric to scale by. Exactly the member that type names must be set.
 struct MetricSpec {
+  // The use of a resource in one container of each pod.
+  kgen::Optional<ContainerResourceMetricSource> containerResource = kgen::kAbsent;
+  // A metric of something outside the cluster.
+  kgen::Optional<ExternalMetricSource> external = kgen::kAbsent;
+  // A metric of one object in the cluster.
+  kgen::Optional<ObjectMetricSource> object = kgen::kAbsent;
+  // A custom metric of each pod, averaged over the pods.
+  kgen::Optional<PodsMetricSource> pods = kgen::kAbsent;
+  // The use of a resource by each pod, all containers together.
+  kgen::Optional<ResourceMetricSource> resource = kgen::kAbsent;
+  // Required. Which source the metric has, ContainerResource, External, Object, Pods or Resource.
+  kgen::String type{};
+  kgen::UnknownFields unknown_fields{};
+
   using ContainerResource = ContainerResourceMetricSource;
   using External = ExternalMetricSource;
   using Object = ObjectMetricSource;
   using Pods = PodsMetricSource;
   using Resource = ResourceMetricSource;
 
-  kgen::Optional<ContainerResourceMetricSource> containerResource = kgen::kAbsent;
-  kgen::Optional<ExternalMetricSource> external = kgen::kAbsent;
-  kgen::Optional<ObjectMetricSource> object = kgen::kAbsent;
-  kgen::Optional<PodsMetricSource> pods = kgen::kAbsent;
-  kgen::Optional<ResourceMetricSource> resource = kgen::kAbsent;
-  kgen::String type{};  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// Says what an autoscaler scales, by which metrics, and within which limits.
 struct HorizontalPodAutoscalerSpec {
+  // How fast the number of replicas may change. Absent means the normal speed of both directions, and the server stores
+  // nothing.
+  kgen::Optional<HorizontalPodAutoscalerBehavior> behavior = kgen::kAbsent;
+
+  // Required. The largest number of replicas that the autoscaler sets. Must be at least minReplicas.
+  kgen::Optional<std::int32_t> maxReplicas{};
+
+  // What the number of replicas depends on. Each metric proposes a number, and the largest one wins. ... Default:
+  // `[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","ave`...
+  kgen::List<MetricSpec> metrics{};
+
+  // The smallest number of replicas that the autoscaler sets. 0 is allowed only if the cluster enables scaling to zero,
+  // and needs an object or external metric. Default: 1.
+  kgen::Optional<std::int32_t> minReplicas{};
+
+  // Required. The object to scale. Its resource must have the subresource scale, and its pods must not belong to
+  // another autoscaler.
+  kgen::Optional<CrossVersionObjectReference> scaleTargetRef = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Behavior = HorizontalPodAutoscalerBehavior;
   using Metric = MetricSpec;
   using ScaleTargetRef = CrossVersionObjectReference;
 
-  kgen::Optional<HorizontalPodAutoscalerBehavior> behavior = kgen::kAbsent;
-  kgen::Optional<std::int32_t> maxReplicas{};  // required
-  kgen::List<MetricSpec> metrics{};
-  kgen::Optional<std::int32_t> minReplicas{};
-  kgen::Optional<CrossVersionObjectReference> scaleTargetRef = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// An observation about an autoscaler, of type AbleToScale, ScalingActive or ScalingLimited.
 struct HorizontalPodAutoscalerCondition {
+  // When the status last changed from one value to another.
   kgen::Time lastTransitionTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  kgen::String status{};  // required
-  kgen::String type{};  // required
+  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  kgen::String status{};
+  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A metric of one object, as the autoscaler last read it.
 struct ObjectMetricStatus {
+  // Required. The value that the autoscaler last read.
+  kgen::Optional<MetricValueStatus> current = kgen::kAbsent;
+  // Required. The object whose metric was read.
+  kgen::Optional<CrossVersionObjectReference> describedObject = kgen::kAbsent;
+  // Required. The name of the metric and the series to read.
+  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Current = MetricValueStatus;
   using DescribedObject = CrossVersionObjectReference;
   using Metric = MetricIdentifier;
 
-  kgen::Optional<MetricValueStatus> current = kgen::kAbsent;  // required
-  kgen::Optional<CrossVersionObjectReference> describedObject = kgen::kAbsent;  // required
-  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// A custom metric of the pods, as the autoscaler last read it.
 struct PodsMetricStatus {
+  // Required. The value that the autoscaler last read.
+  kgen::Optional<MetricValueStatus> current = kgen::kAbsent;
+  // Required. The name of the metric and the series to read.
+  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Current = MetricValueStatus;
   using Metric = MetricIdentifier;
 
-  kgen::Optional<MetricValueStatus> current = kgen::kAbsent;  // required
-  kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// The use of a resource by the pods, as the autoscaler last read it.
 struct ResourceMetricStatus {
+  // Required. The resource, for example cpu or memory.
+  kgen::String name{};
+  // Required. The value that the autoscaler last read.
+  kgen::Optional<MetricValueStatus> current = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Current = MetricValueStatus;
 
-  kgen::String name{};  // required
-  kgen::Optional<MetricValueStatus> current = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// One metric as the autoscaler last read it. The member that type names is set.
 struct MetricStatus {
+  // The use of a resource in one container of each pod.
+  kgen::Optional<ContainerResourceMetricStatus> containerResource = kgen::kAbsent;
+  // A metric of something outside the cluster.
+  kgen::Optional<ExternalMetricStatus> external = kgen::kAbsent;
+  // A metric of one object in the cluster.
+  kgen::Optional<ObjectMetricStatus> object = kgen::kAbsent;
+  // A custom metric of each pod, averaged over the pods.
+  kgen::Optional<PodsMetricStatus> pods = kgen::kAbsent;
+  // The use of a resource by each pod, all containers together.
+  kgen::Optional<ResourceMetricStatus> resource = kgen::kAbsent;
+  // Required. Which source the metric has, ContainerResource, External, Object, Pods or Resource.
+  kgen::String type{};
+  kgen::UnknownFields unknown_fields{};
+
   using ContainerResource = ContainerResourceMetricStatus;
   using External = ExternalMetricStatus;
   using Object = ObjectMetricStatus;
   using Pods = PodsMetricStatus;
   using Resource = ResourceMetricStatus;
 
-  kgen::Optional<ContainerResourceMetricStatus> containerResource = kgen::kAbsent;
-  kgen::Optional<ExternalMetricStatus> external = kgen::kAbsent;
-  kgen::Optional<ObjectMetricStatus> object = kgen::kAbsent;
-  kgen::Optional<PodsMetricStatus> pods = kgen::kAbsent;
-  kgen::Optional<ResourceMetricStatus> resource = kgen::kAbsent;
-  kgen::String type{};  // required
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// What an autoscaler last saw and did.
 struct HorizontalPodAutoscalerStatus {
-  using Condition = HorizontalPodAutoscalerCondition;
-  using CurrentMetric = MetricStatus;
-
-  // Elements are identified by `type`.
+  // Elements are identified by `type`. Whether the autoscaler can scale (AbleToScale), has metrics (ScalingActive), and
+  // is held back by a limit (ScalingLimited). Set by the controller.
   kgen::List<HorizontalPodAutoscalerCondition> conditions{};
+
+  // The metrics as the autoscaler last read them. Set by the controller.
   kgen::List<MetricStatus> currentMetrics{};
+  // The number of replicas that the autoscaler last found. Set by the controller.
   kgen::Optional<std::int32_t> currentReplicas{};
-  kgen::Optional<std::int32_t> desiredReplicas{};  // required
+  // Required. The number of replicas that the autoscaler last computed from the metrics. Set by the controller.
+  kgen::Optional<std::int32_t> desiredReplicas{};
+  // When the autoscaler last changed the number of replicas. Absent means never. Set by the controller.
   kgen::Time lastScaleTime{};
+
+  // The metadata.generation that this status describes; an older one means that the status is out of date. Set by the
+  // controller.
   kgen::Optional<std::int64_t> observedGeneration{};
   kgen::UnknownFields unknown_fields{};
 
+  using Condition = HorizontalPodAutoscalerCondition;
+  using CurrentMetric = MetricStatus;
+
   static const kgen::TypeTable kTable;
 };
 
-// `horizontalpodautoscalers` of autoscaling/v2, namespaced.
+// Changes the number of replicas of an object, such as a Deployment, so that metrics stay near their targets.
 struct HorizontalPodAutoscaler {
-  using Spec = HorizontalPodAutoscalerSpec;
-  using Status = HorizontalPodAutoscalerStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<HorizontalPodAutoscalerSpec> spec = kgen::kAbsent;  // required
+  // Required. What to scale, by which metrics, and within which limits.
+  kgen::Optional<HorizontalPodAutoscalerSpec> spec = kgen::kAbsent;
+  // What the autoscaler last saw and did. Set by the controller.
   kgen::Optional<HorizontalPodAutoscalerStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = HorizontalPodAutoscalerSpec;
+  using Status = HorizontalPodAutoscalerStatus;
 
   static const kgen::TypeTable kTable;
 };

@@ -4,11 +4,8 @@
 // The types of batch/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/batch/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_BATCH_V1_TYPES_H_
 #define K8S_BATCH_V1_TYPES_H_
 
@@ -16,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "k8s/core/v1/embedded_types.h"
+#include "k8s/core/v1/common_types.h"
 #include "k8s/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
@@ -35,33 +32,41 @@ namespace k8s::batch::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Matches a failed pod by the exit code of a container. Containers that ended with 0 do not count.
 struct PodFailurePolicyOnExitCodesRequirement {
   struct OperatorValues {
     static constexpr std::string_view kIn = "In";
     static constexpr std::string_view kNotIn = "NotIn";
   };
 
+  // The container or init container to look at. Absent means all of them.
   kgen::String containerName{};
-  kgen::String operator_{};  // `operator`, required, one of OperatorValues
-  // A set: elements are unique.
-  kgen::List<std::int32_t> values{};  // required
+
+  // `operator`. Required. One of OperatorValues. Whether the exit code must be among the values (In) or must not be
+  // (NotIn).
+  kgen::String operator_{};
+
+  // Required. A set: elements are unique. Exit codes in ascending order, each once, at most 255. 0 is not allowed with
+  // In.
+  kgen::List<std::int32_t> values{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Matches a failed pod by one of its conditions.
 struct PodFailurePolicyOnPodConditionsPattern {
+  // The status that the condition must have. Default: "True".
   kgen::String status{};
-  kgen::String type{};  // required
+  // Required. The type of the condition, for example DisruptionTarget.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says what a failure of a certain sort means. Either onExitCodes or onPodConditions must be set, not both.
 struct PodFailurePolicyRule {
-  using OnExitCodes = PodFailurePolicyOnExitCodesRequirement;
-  using OnPodCondition = PodFailurePolicyOnPodConditionsPattern;
-
   struct ActionValues {
     static constexpr std::string_view kCount = "Count";
     static constexpr std::string_view kFailIndex = "FailIndex";
@@ -69,46 +74,62 @@ struct PodFailurePolicyRule {
     static constexpr std::string_view kIgnore = "Ignore";
   };
 
-  kgen::String action{};  // required, one of ActionValues
+  // Required. One of ActionValues. Count counts it towards backoffLimit, Ignore does not, FailJob fails the Job, and
+  // FailIndex fails the index; the last needs backoffLimitPerIndex.
+  kgen::String action{};
+
+  // Matches by the exit codes of containers.
   kgen::Optional<PodFailurePolicyOnExitCodesRequirement> onExitCodes = kgen::kAbsent;
+  // Matches if any of these patterns fits a condition of the pod. At most 20.
   kgen::List<PodFailurePolicyOnPodConditionsPattern> onPodConditions{};
   kgen::UnknownFields unknown_fields{};
 
+  using OnExitCodes = PodFailurePolicyOnExitCodesRequirement;
+  using OnPodCondition = PodFailurePolicyOnPodConditionsPattern;
+
   static const kgen::TypeTable kTable;
 };
 
+// Says what failures of pods mean for a Job.
 struct PodFailurePolicy {
-  using Rule = PodFailurePolicyRule;
-
-  kgen::List<PodFailurePolicyRule> rules{};  // required
+  // Required. Tried in their order for each failed pod; the first that matches decides. If none does, the failure
+  // counts towards backoffLimit. At most 20.
+  kgen::List<PodFailurePolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
 
+  using Rule = PodFailurePolicyRule;
+
   static const kgen::TypeTable kTable;
 };
 
+// Says which indexes must succeed, how many, or both. At least one of the members must be set.
 struct SuccessPolicyRule {
+  // How many indexes must succeed, of those in succeededIndexes or, without that, of all. Absent means all of
+  // succeededIndexes.
   kgen::Optional<std::int32_t> succeededCount{};
+
+  // The indexes that count, as numbers and ranges, for example 0,2-4. Absent means that any index counts.
   kgen::String succeededIndexes{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says when an Indexed Job counts as successful although some indexes have not succeeded.
 struct SuccessPolicy {
-  using Rule = SuccessPolicyRule;
-
-  kgen::List<SuccessPolicyRule> rules{};  // required
+  // Required. Tried in their order. Once one of them is met, the Job succeeds and its remaining pods are stopped. At
+  // most 20.
+  kgen::List<SuccessPolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
+
+  using Rule = SuccessPolicyRule;
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes the pods of a Job and when it is done. In the template of a CronJob its members get no defaults, and each
+// of them may change.
 struct JobSpec {
-  using PodFailurePolicy = ::k8s::batch::v1::PodFailurePolicy;
-  using Selector = kgen::meta::v1::LabelSelector;
-  using SuccessPolicy = ::k8s::batch::v1::SuccessPolicy;
-  using Template = ::k8s::core::v1::PodTemplateSpec;
-
   struct CompletionModeValues {
     static constexpr std::string_view kIndexed = "Indexed";
     static constexpr std::string_view kNonIndexed = "NonIndexed";
@@ -119,80 +140,159 @@ struct JobSpec {
     static constexpr std::string_view kTerminatingOrFailed = "TerminatingOrFailed";
   };
 
+  // How long the Job may take from its start. When the time is over, its pods are stopped and it has failed. Suspending
+  // the Job resets the clock. In seconds.
   kgen::Optional<std::int64_t> activeDeadlineSeconds{};
+
+  // How many failures the Job survives. Absent is stored as 6, or as the largest 32-bit number if backoffLimitPerIndex
+  // is set.
   kgen::Optional<std::int32_t> backoffLimit{};
+
+  // How many failures each index survives. Needs completion mode Indexed and restart policy Never. Absent means that
+  // only backoffLimit counts. Immutable.
   kgen::Optional<std::int32_t> backoffLimitPerIndex{};
-  kgen::String completionMode{};  // one of CompletionModeValues
+
+  // One of CompletionModeValues. With NonIndexed all pods are alike. With Indexed each has a number from 0 to
+  // completions - 1, and one success for each number is needed. Default: "NonIndexed". Immutable.
+  kgen::String completionMode{};
+
+  // How many pods must succeed. Absent is stored as 1 if parallelism is absent too; otherwise one success suffices.
+  // Only an Indexed Job can change it, together with an equal parallelism.
   kgen::Optional<std::int32_t> completions{};
+
+  // The controller that runs the Job, as a domain and path. Absent, or kubernetes.io/job-controller, means the built-in
+  // one; with any other value the built-in one leaves the Job alone. Immutable.
   kgen::String managedBy{};
+
+  // Whether the user, not the server, writes the selector and its labels. The Job adopts other pods that match if they
+  // have no controller. Default: false.
   kgen::Optional<bool> manualSelector{};
+
+  // How many indexes may fail before the whole Job is stopped. Needs backoffLimitPerIndex; absent lets all other
+  // indexes run to their end.
   kgen::Optional<std::int32_t> maxFailedIndexes{};
+
+  // How many pods may run at a time. 0 pauses the Job. Default: 1.
   kgen::Optional<std::int32_t> parallelism{};
-  kgen::Optional<PodFailurePolicy> podFailurePolicy = kgen::kAbsent;
-  kgen::String podReplacementPolicy{};  // one of PodReplacementPolicyValues
+
+  // What failures of pods mean for the Job. Needs restart policy Never; absent means that each failure counts towards
+  // backoffLimit. Immutable.
+  kgen::Optional<v1::PodFailurePolicy> podFailurePolicy = kgen::kAbsent;
+
+  // One of PodReplacementPolicyValues. Whether a pod is replaced as soon as it is being deleted, or only once it has
+  // failed. Absent is stored as Failed if podFailurePolicy is set, else as TerminatingOrFailed.
+  kgen::String podReplacementPolicy{};
+
+  // Selects the pods of the Job. The server writes it unless manualSelector is true; then it must match the labels of
+  // the template. In a CronJob it must be absent. Immutable.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
-  kgen::Optional<SuccessPolicy> successPolicy = kgen::kAbsent;
+
+  // Lets an Indexed Job succeed before all its indexes have. Absent means that all completions are needed. Immutable.
+  kgen::Optional<v1::SuccessPolicy> successPolicy = kgen::kAbsent;
+
+  // Whether the Job pauses. Setting it to true deletes the running pods, and the time of the start is set anew when the
+  // Job goes on. Default: false.
   kgen::Optional<bool> suspend{};
-  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;  // `template`, required
+
+  // `template`. Required. The pods to create, with restart policy Never or OnFailure. Of a Job that is not suspended it
+  // cannot change; of a suspended one only parts, such as the node selector.
+  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
+
+  // How long the Job is kept after it has completed or failed; 0 deletes it at once. Absent keeps it. In seconds.
   kgen::Optional<std::int32_t> ttlSecondsAfterFinished{};
   kgen::UnknownFields unknown_fields{};
 
+  using PodFailurePolicy = v1::PodFailurePolicy;
+  using Selector = kgen::meta::v1::LabelSelector;
+  using SuccessPolicy = v1::SuccessPolicy;
+  using Template = ::k8s::core::v1::PodTemplateSpec;
+
   static const kgen::TypeTable kTable;
 };
 
+// The Jobs that a CronJob creates.
 struct JobTemplateSpec {
-  using Metadata = kgen::meta::v1::ObjectMeta;
-  using Spec = JobSpec;
-
+  // The labels and annotations of the Jobs. The controller chooses their names.
   kgen::Optional<kgen::meta::v1::ObjectMeta> metadata = kgen::kAbsent;
+  // Which pods the Jobs run, and when they are done.
   kgen::Optional<JobSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
+  using Metadata = kgen::meta::v1::ObjectMeta;
+  using Spec = JobSpec;
+
   static const kgen::TypeTable kTable;
 };
 
+// Says when a CronJob starts Jobs, what they run, and how many finished ones it keeps.
 struct CronJobSpec {
-  using JobTemplate = JobTemplateSpec;
-
   struct ConcurrencyPolicyValues {
     static constexpr std::string_view kAllow = "Allow";
     static constexpr std::string_view kForbid = "Forbid";
     static constexpr std::string_view kReplace = "Replace";
   };
 
-  kgen::String concurrencyPolicy{};  // one of ConcurrencyPolicyValues
+  // One of ConcurrencyPolicyValues. What happens if the previous Job still runs. Allow starts another one, Forbid skips
+  // the new one, Replace deletes the old one first. Default: "Allow".
+  kgen::String concurrencyPolicy{};
+
+  // How many failed Jobs are kept. 0 keeps none. Default: 1.
   kgen::Optional<std::int32_t> failedJobsHistoryLimit{};
-  kgen::Optional<JobTemplateSpec> jobTemplate = kgen::kAbsent;  // required
-  kgen::String schedule{};  // required
+  // Required. The Jobs to create. A change concerns only Jobs that start later.
+  kgen::Optional<JobTemplateSpec> jobTemplate = kgen::kAbsent;
+
+  // Required. When Jobs start, as five cron fields (minute, hour, day of month, month, day of week) or as a macro such
+  // as @hourly.
+  kgen::String schedule{};
+
+  // How late a Job may start that missed its time; after that it is skipped. Absent means no deadline. Below 10, Jobs
+  // may never start. In seconds.
   kgen::Optional<std::int64_t> startingDeadlineSeconds{};
+
+  // How many successful Jobs are kept. 0 keeps none. Default: 3.
   kgen::Optional<std::int32_t> successfulJobsHistoryLimit{};
+
+  // Whether new Jobs are held back. Running ones go on. Afterwards the last missed start is made up for if its starting
+  // deadline is not over. Default: false.
   kgen::Optional<bool> suspend{};
+
+  // The time zone of the schedule by its IANA name, for example Europe/Berlin. Absent means that of
+  // kube-controller-manager.
   kgen::String timeZone{};
   kgen::UnknownFields unknown_fields{};
 
+  using JobTemplate = JobTemplateSpec;
+
   static const kgen::TypeTable kTable;
 };
 
+// What a CronJob has started.
 struct CronJobStatus {
-  using Active = ::k8s::core::v1::ObjectReference;
-
+  // The Jobs that currently run. Set by the controller.
   kgen::List<::k8s::core::v1::ObjectReference> active{};
+  // The time of the schedule for which a Job was last created. Set by the controller.
   kgen::Time lastScheduleTime{};
+  // When a Job of the CronJob last completed successfully. Set by the controller.
   kgen::Time lastSuccessfulTime{};
   kgen::UnknownFields unknown_fields{};
 
+  using Active = ::k8s::core::v1::ObjectReference;
+
   static const kgen::TypeTable kTable;
 };
 
-// `cronjobs` of batch/v1, namespaced.
+// Creates Jobs at the times of a schedule. Its name has at most 52 characters.
 struct CronJob {
-  using Spec = CronJobSpec;
-  using Status = CronJobStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<CronJobSpec> spec = kgen::kAbsent;  // required
+  // Required. When Jobs start and what they run.
+  kgen::Optional<CronJobSpec> spec = kgen::kAbsent;
+  // What the controller has started, as it last saw it. Set by the controller.
   kgen::Optional<CronJobStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = CronJobSpec;
+  using Status = CronJobStatus;
 
   static const kgen::TypeTable kTable;
 };
@@ -214,58 +314,89 @@ struct CronJobList {
   static const kgen::TypeTable kTable;
 };
 
+// An observation about a Job, of type Complete, Failed, Suspended, FailureTarget or SuccessCriteriaMet.
 struct JobCondition {
+  // When the condition was last checked.
   kgen::Time lastProbeTime{};
+  // When the status last changed from one value to another.
   kgen::Time lastTransitionTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  kgen::String status{};  // required
-  kgen::String type{};  // required
+  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  kgen::String status{};
+  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// The uids of ended pods that are not yet in the counters of a Job, so that none is counted twice or lost.
 struct UncountedTerminatedPods {
-  // A set: elements are unique.
+  // A set: elements are unique. The uids of failed pods. Set by the controller.
   kgen::List<kgen::String> failed{};
-  // A set: elements are unique.
+  // A set: elements are unique. The uids of pods that succeeded. Set by the controller.
   kgen::List<kgen::String> succeeded{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// How far a Job has come.
 struct JobStatus {
-  using Condition = JobCondition;
-  using UncountedTerminatedPods = ::k8s::batch::v1::UncountedTerminatedPods;
-
+  // The number of pods that are pending or running and not being deleted. Set by the controller.
   kgen::Optional<std::int32_t> active{};
+
+  // The indexes of an Indexed Job that have succeeded, as numbers and ranges, for example 1,3-5,7. Set by the
+  // controller.
   kgen::String completedIndexes{};
+
+  // When the Job completed successfully. Absent for a failed Job. Set by the controller.
   kgen::Time completionTime{};
-  // Merged by `type`.
+  // Merged by `type`. The latest observations, one for each type of condition. Set by the controller.
   kgen::List<JobCondition> conditions{};
+  // The number of pods that have failed. Set by the controller.
   kgen::Optional<std::int32_t> failed{};
+
+  // The indexes that have failed for good, as numbers and ranges, for example 1,3-5,7. Set only with
+  // backoffLimitPerIndex. Set by the controller.
   kgen::String failedIndexes{};
+
+  // The number of active pods that are ready. Set by the controller.
   kgen::Optional<std::int32_t> ready{};
+
+  // When the controller began with the Job, or resumed it. A suspended Job has none until it goes on. Set by the
+  // controller.
   kgen::Time startTime{};
+
+  // The number of pods that have succeeded. Set by the controller.
   kgen::Optional<std::int32_t> succeeded{};
+  // The number of pods that are being deleted but have not ended. Set by the controller.
   kgen::Optional<std::int32_t> terminating{};
-  kgen::Optional<UncountedTerminatedPods> uncountedTerminatedPods = kgen::kAbsent;
+  // Ended pods that the controller has yet to add to succeeded or failed. Set by the controller.
+  kgen::Optional<v1::UncountedTerminatedPods> uncountedTerminatedPods = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Condition = JobCondition;
+  using UncountedTerminatedPods = v1::UncountedTerminatedPods;
 
   static const kgen::TypeTable kTable;
 };
 
-// `jobs` of batch/v1, namespaced.
+// Runs pods until enough of them have succeeded.
 struct Job {
-  using Spec = JobSpec;
-  using Status = JobStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which pods run, and when the Job counts as complete or failed.
   kgen::Optional<JobSpec> spec = kgen::kAbsent;
+  // How far the Job has come, as the controller last saw it. Set by the controller.
   kgen::Optional<JobStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = JobSpec;
+  using Status = JobStatus;
 
   static const kgen::TypeTable kTable;
 };

@@ -4,11 +4,8 @@
 // The types of certificates.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/certificates.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_CERTIFICATES_V1_TYPES_H_
 #define K8S_CERTIFICATES_V1_TYPES_H_
 
@@ -64,10 +61,13 @@ struct CertificateSigningRequestSpec {
   kgen::Optional<std::int32_t> expirationSeconds{};
   kgen::Map<kgen::List<kgen::String>> extra{};
   kgen::List<kgen::String> groups{};
-  kgen::Bytes request{};  // required
-  kgen::String signerName{};  // required
+  // Required.
+  kgen::Bytes request{};
+  // Required.
+  kgen::String signerName{};
   kgen::String uid{};
-  kgen::List<kgen::String> usages{};  // each one of UsagesValues
+  // Each one of UsagesValues.
+  kgen::List<kgen::String> usages{};
   kgen::String username{};
   kgen::UnknownFields unknown_fields{};
 
@@ -79,33 +79,37 @@ struct CertificateSigningRequestCondition {
   kgen::Time lastUpdateTime{};
   kgen::String message{};
   kgen::String reason{};
-  kgen::String status{};  // required
-  kgen::String type{};  // required
+  // Required.
+  kgen::String status{};
+  // Required.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct CertificateSigningRequestStatus {
-  using Condition = CertificateSigningRequestCondition;
-
   kgen::Bytes certificate{};
   // Elements are identified by `type`.
   kgen::List<CertificateSigningRequestCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
+
+  using Condition = CertificateSigningRequestCondition;
 
   static const kgen::TypeTable kTable;
 };
 
 // `certificatesigningrequests` of certificates.k8s.io/v1, cluster-scoped.
 struct CertificateSigningRequest {
-  using Spec = CertificateSigningRequestSpec;
-  using Status = CertificateSigningRequestStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<CertificateSigningRequestSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<CertificateSigningRequestSpec> spec = kgen::kAbsent;
   kgen::Optional<CertificateSigningRequestStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = CertificateSigningRequestSpec;
+  using Status = CertificateSigningRequestStatus;
 
   static const kgen::TypeTable kTable;
 };

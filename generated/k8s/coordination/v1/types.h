@@ -4,11 +4,8 @@
 // The types of coordination.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/coordination.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_COORDINATION_V1_TYPES_H_
 #define K8S_COORDINATION_V1_TYPES_H_
 
@@ -34,26 +31,41 @@ namespace k8s::coordination::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Says who holds a lease and until when. The server enforces none of it; clients follow the rules by agreement.
 struct LeaseSpec {
+  // When the present holder acquired the lease.
   kgen::MicroTime acquireTime{};
+  // Who holds the lease, by a name that no other candidate has. Empty or absent means that nobody does.
   kgen::String holderIdentity{};
+  // How long others wait after they last saw a renewal before they may take the lease. Must be above 0. In seconds.
   kgen::Optional<std::int32_t> leaseDurationSeconds{};
+  // How often the lease has passed from one holder to another.
   kgen::Optional<std::int32_t> leaseTransitions{};
+
+  // To whom the present holder should give up the lease. Needs a strategy. The server drops it if coordinated leader
+  // election is disabled.
   kgen::String preferredHolder{};
+
+  // When the holder last renewed the lease, by the clock of the holder.
   kgen::MicroTime renewTime{};
+
+  // How coordinated leader election chooses the holder, for example OldestEmulationVersion. Absent means that
+  // candidates compete. The server drops it if that feature is disabled.
   kgen::String strategy{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `leases` of coordination.k8s.io/v1, namespaced.
+// A lock that its holder must keep renewing, for example for the election of a leader or as the heartbeat of a node.
 struct Lease {
-  using Spec = LeaseSpec;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Who holds the lease and until when.
   kgen::Optional<LeaseSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = LeaseSpec;
 
   static const kgen::TypeTable kTable;
 };

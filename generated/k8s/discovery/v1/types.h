@@ -4,11 +4,8 @@
 // The types of discovery.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/discovery.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_DISCOVERY_V1_TYPES_H_
 #define K8S_DISCOVERY_V1_TYPES_H_
 
@@ -16,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "k8s/core/v1/embedded_types.h"
+#include "k8s/core/v1/common_types.h"
 #include "k8s/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
@@ -35,59 +32,86 @@ namespace k8s::discovery::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Says whether a backend can take connections.
 struct EndpointConditions {
+  // Whether the backend should get new connections. False while it terminates, unless the Service publishes unready
+  // addresses. Absent counts as true.
   kgen::Optional<bool> ready{};
+
+  // Like ready, but it may be true while the backend terminates. Absent means the same as ready.
   kgen::Optional<bool> serving{};
+  // Whether the backend is being shut down. Absent counts as false.
   kgen::Optional<bool> terminating{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A node whose traffic a backend should get.
 struct ForNode {
-  kgen::String name{};  // required
+  // Required. The name of the node.
+  kgen::String name{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A zone whose traffic a backend should get.
 struct ForZone {
-  kgen::String name{};  // required
+  // Required. The name of the zone.
+  kgen::String name{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says from where a backend should preferably get its traffic.
 struct EndpointHints {
-  using ForNode = ::k8s::discovery::v1::ForNode;
-  using ForZone = ::k8s::discovery::v1::ForZone;
-
-  kgen::List<ForNode> forNodes{};
-  kgen::List<ForZone> forZones{};
+  // The nodes whose traffic should go to this backend, at most 8.
+  kgen::List<v1::ForNode> forNodes{};
+  // The zones whose traffic should go to this backend, at most 8.
+  kgen::List<v1::ForZone> forZones{};
   kgen::UnknownFields unknown_fields{};
+
+  using ForNode = v1::ForNode;
+  using ForZone = v1::ForZone;
 
   static const kgen::TypeTable kTable;
 };
 
+// One backend of a Service, mostly a pod.
 struct Endpoint {
+  // Required. A set: elements are unique. The addresses of the backend, 1 to 100, of the addressType of the slice.
+  // Consumers such as kube-proxy use only the first.
+  kgen::List<kgen::String> addresses{};
+
+  // Whether the backend can take connections.
+  kgen::Optional<EndpointConditions> conditions = kgen::kAbsent;
+  // Labels that were once written through v1beta1. Writing it through v1 has no effect; use nodeName and zone.
+  kgen::Map<kgen::String> deprecatedTopology{};
+  // From where traffic should preferably come.
+  kgen::Optional<EndpointHints> hints = kgen::kAbsent;
+
+  // The host name of the backend, a DNS label. With a headless Service it gets a DNS record of its own. Several
+  // backends may share it.
+  kgen::String hostname{};
+
+  // The node on which the backend runs.
+  kgen::String nodeName{};
+  // The object behind the backend, mostly a pod.
+  kgen::Optional<::k8s::core::v1::ObjectReference> targetRef = kgen::kAbsent;
+  // The zone in which the backend runs.
+  kgen::String zone{};
+  kgen::UnknownFields unknown_fields{};
+
   using Conditions = EndpointConditions;
   using Hints = EndpointHints;
   using TargetRef = ::k8s::core::v1::ObjectReference;
 
-  // A set: elements are unique.
-  kgen::List<kgen::String> addresses{};  // required
-  kgen::Optional<EndpointConditions> conditions = kgen::kAbsent;
-  kgen::Map<kgen::String> deprecatedTopology{};
-  kgen::Optional<EndpointHints> hints = kgen::kAbsent;
-  kgen::String hostname{};
-  kgen::String nodeName{};
-  kgen::Optional<::k8s::core::v1::ObjectReference> targetRef = kgen::kAbsent;
-  kgen::String zone{};
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
 };
 
+// A port of the backends of a slice.
 struct EndpointPort {
   struct ProtocolValues {
     static constexpr std::string_view kSCTP = "SCTP";
@@ -95,31 +119,45 @@ struct EndpointPort {
     static constexpr std::string_view kUDP = "UDP";
   };
 
+  // The name of the port, a DNS label that no other port of the slice has. For a Service it is the name of the Service
+  // port. Default: "".
   kgen::String name{};
+
+  // The application protocol, by its IANA name such as https, or with a domain as prefix such as kubernetes.io/h2c.
   kgen::String appProtocol{};
+  // The number of the port. If it is absent, the consumer decides what that means.
   kgen::Optional<std::int32_t> port{};
-  kgen::String protocol{};  // one of ProtocolValues
+  // One of ProtocolValues. The transport protocol of the port. Default: "TCP".
+  kgen::String protocol{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `endpointslices` of discovery.k8s.io/v1, namespaced.
+// Lists some of the backends of a Service. The label kubernetes.io/service-name names the Service, which may have
+// several slices.
 struct EndpointSlice {
-  using Endpoint = ::k8s::discovery::v1::Endpoint;
-  using Port = EndpointPort;
-
   struct AddressTypeValues {
     static constexpr std::string_view kFQDN = "FQDN";
     static constexpr std::string_view kIPv4 = "IPv4";
     static constexpr std::string_view kIPv6 = "IPv6";
   };
 
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::String addressType{};  // required, one of AddressTypeValues
-  kgen::List<Endpoint> endpoints{};
+
+  // Required. One of AddressTypeValues. What sort of addresses the slice holds. IPv4 and IPv6 backends are in different
+  // slices; FQDN is of little use. Immutable.
+  kgen::String addressType{};
+
+  // The backends, at most 1000. A backend may be in several slices for a short time.
+  kgen::List<v1::Endpoint> endpoints{};
+  // The ports that every backend of the slice has. Backends with other ports are in other slices.
   kgen::List<EndpointPort> ports{};
   kgen::UnknownFields unknown_fields{};
+
+  using Endpoint = v1::Endpoint;
+  using Port = EndpointPort;
 
   static const kgen::TypeTable kTable;
 };

@@ -4,11 +4,8 @@
 // The types of events.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/events.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_EVENTS_V1_TYPES_H_
 #define K8S_EVENTS_V1_TYPES_H_
 
@@ -16,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "k8s/core/v1/embedded_types.h"
+#include "k8s/core/v1/common_types.h"
 #include "k8s/core/v1/types.h"
 #include "k8s/fingerprint.h"
 #include "kgen/core/object_meta.h"
@@ -36,37 +33,67 @@ namespace k8s::events::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Counts the repetitions of an event.
 struct EventSeries {
-  kgen::Optional<std::int32_t> count{};  // required
-  kgen::MicroTime lastObservedTime{};  // required
+  // Required. How often it has happened so far, at least 2.
+  kgen::Optional<std::int32_t> count{};
+  // Required. When it last happened.
+  kgen::MicroTime lastObservedTime{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `events` of events.k8s.io/v1, namespaced.
+// A report that something happened to an object. Events are kept for a short time, normally one hour, and may get lost.
+// Only the metadata and the series of a stored event can change here.
 struct Event {
+  // The name, labels, owners and other data that objects of all kinds have.
+  kgen::meta::v1::ObjectMeta metadata{};
+
+  // What was done or tried, as a word in PascalCase of at most 128 characters. Events that are created through this API
+  // need it. Immutable.
+  kgen::String action{};
+
+  // The number of occurrences, for events from the older core/v1 API. It must be absent in new events. Immutable.
+  kgen::Optional<std::int32_t> deprecatedCount{};
+  // When it first happened, for events from the older core/v1 API. It must be absent in new events. Immutable.
+  kgen::Time deprecatedFirstTimestamp{};
+  // When it last happened, for events from the older core/v1 API. It must be absent in new events. Immutable.
+  kgen::Time deprecatedLastTimestamp{};
+  // Who reported the event, for events from the older core/v1 API. It must be absent in new events. Immutable.
+  kgen::Optional<::k8s::core::v1::EventSource> deprecatedSource = kgen::kAbsent;
+  // When it first happened. Events from the older core/v1 API may lack it. Immutable.
+  kgen::MicroTime eventTime{};
+  // A text for people that describes what happened, of at most 1024 bytes. Immutable.
+  kgen::String note{};
+
+  // Why it was done, as a word in PascalCase of at most 128 characters. Events that are created through this API need
+  // it. Immutable.
+  kgen::String reason{};
+
+  // The object that the event is about. If it has no namespace, the event must be in default or kube-system. Immutable.
+  kgen::Optional<::k8s::core::v1::ObjectReference> regarding = kgen::kAbsent;
+  // A second object that took part, for example one that was created on behalf of the first. Immutable.
+  kgen::Optional<::k8s::core::v1::ObjectReference> related = kgen::kAbsent;
+
+  // The controller that reports the event, as a qualified name such as example.com/my-controller. Events that are
+  // created through this API need it. Immutable.
+  kgen::String reportingController{};
+
+  // The instance of the controller, for example the name of its pod, of at most 128 characters. Events that are created
+  // through this API need it. Immutable.
+  kgen::String reportingInstance{};
+
+  // How often it has happened since. Absent means once.
+  kgen::Optional<EventSeries> series = kgen::kAbsent;
+  // Normal or Warning. Events that are created through this API need it. Immutable.
+  kgen::String type{};
+  kgen::UnknownFields unknown_fields{};
+
   using DeprecatedSource = ::k8s::core::v1::EventSource;
   using Regarding = ::k8s::core::v1::ObjectReference;
   using Related = ::k8s::core::v1::ObjectReference;
   using Series = EventSeries;
-
-  kgen::meta::v1::ObjectMeta metadata{};
-  kgen::String action{};
-  kgen::Optional<std::int32_t> deprecatedCount{};
-  kgen::Time deprecatedFirstTimestamp{};
-  kgen::Time deprecatedLastTimestamp{};
-  kgen::Optional<::k8s::core::v1::EventSource> deprecatedSource = kgen::kAbsent;
-  kgen::MicroTime eventTime{};
-  kgen::String note{};
-  kgen::String reason{};
-  kgen::Optional<::k8s::core::v1::ObjectReference> regarding = kgen::kAbsent;
-  kgen::Optional<::k8s::core::v1::ObjectReference> related = kgen::kAbsent;
-  kgen::String reportingController{};
-  kgen::String reportingInstance{};
-  kgen::Optional<EventSeries> series = kgen::kAbsent;
-  kgen::String type{};
-  kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };

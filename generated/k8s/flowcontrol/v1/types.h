@@ -4,11 +4,8 @@
 // The types of flowcontrol.apiserver.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/flowcontrol.apiserver.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_FLOWCONTROL_V1_TYPES_H_
 #define K8S_FLOWCONTROL_V1_TYPES_H_
 
@@ -43,103 +40,112 @@ struct ExemptPriorityLevelConfiguration {
 };
 
 struct FlowDistinguisherMethod {
-  kgen::String type{};  // required
+  // Required.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct PriorityLevelConfigurationReference {
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct NonResourcePolicyRule {
-  // A set: elements are unique.
-  kgen::List<kgen::String> nonResourceURLs{};  // required
-  // A set: elements are unique.
-  kgen::List<kgen::String> verbs{};  // required
+  // Required. A set: elements are unique.
+  kgen::List<kgen::String> nonResourceURLs{};
+  // Required. A set: elements are unique.
+  kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct ResourcePolicyRule {
-  // A set: elements are unique.
-  kgen::List<kgen::String> apiGroups{};  // required
+  // Required. A set: elements are unique.
+  kgen::List<kgen::String> apiGroups{};
   kgen::Optional<bool> clusterScope{};
   // A set: elements are unique.
   kgen::List<kgen::String> namespaces{};
-  // A set: elements are unique.
-  kgen::List<kgen::String> resources{};  // required
-  // A set: elements are unique.
-  kgen::List<kgen::String> verbs{};  // required
+  // Required. A set: elements are unique.
+  kgen::List<kgen::String> resources{};
+  // Required. A set: elements are unique.
+  kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct GroupSubject {
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct ServiceAccountSubject {
-  kgen::String name{};  // required
-  kgen::String namespace_{};  // `namespace`, required
+  // Required.
+  kgen::String name{};
+  // `namespace`. Required.
+  kgen::String namespace_{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct UserSubject {
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct Subject {
-  using Group = GroupSubject;
-  using ServiceAccount = ServiceAccountSubject;
-  using User = UserSubject;
-
   kgen::Optional<GroupSubject> group = kgen::kAbsent;
-  kgen::String kind{};  // required
+  // Required.
+  kgen::String kind{};
   kgen::Optional<ServiceAccountSubject> serviceAccount = kgen::kAbsent;
   kgen::Optional<UserSubject> user = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Group = GroupSubject;
+  using ServiceAccount = ServiceAccountSubject;
+  using User = UserSubject;
 
   static const kgen::TypeTable kTable;
 };
 
 struct PolicyRulesWithSubjects {
-  using NonResourceRule = NonResourcePolicyRule;
-  using ResourceRule = ResourcePolicyRule;
-  using Subject = ::k8s::flowcontrol::v1::Subject;
-
   kgen::List<NonResourcePolicyRule> nonResourceRules{};
   kgen::List<ResourcePolicyRule> resourceRules{};
-  kgen::List<Subject> subjects{};  // required
+  // Required.
+  kgen::List<v1::Subject> subjects{};
   kgen::UnknownFields unknown_fields{};
+
+  using NonResourceRule = NonResourcePolicyRule;
+  using ResourceRule = ResourcePolicyRule;
+  using Subject = v1::Subject;
 
   static const kgen::TypeTable kTable;
 };
 
 struct FlowSchemaSpec {
+  kgen::Optional<FlowDistinguisherMethod> distinguisherMethod = kgen::kAbsent;
+  kgen::Optional<std::int32_t> matchingPrecedence{};
+  // Required.
+  kgen::Optional<PriorityLevelConfigurationReference> priorityLevelConfiguration = kgen::kAbsent;
+  kgen::List<PolicyRulesWithSubjects> rules{};
+  kgen::UnknownFields unknown_fields{};
+
   using DistinguisherMethod = FlowDistinguisherMethod;
   using PriorityLevelConfiguration = PriorityLevelConfigurationReference;
   using Rule = PolicyRulesWithSubjects;
-
-  kgen::Optional<FlowDistinguisherMethod> distinguisherMethod = kgen::kAbsent;
-  kgen::Optional<std::int32_t> matchingPrecedence{};
-  kgen::Optional<PriorityLevelConfigurationReference> priorityLevelConfiguration = kgen::kAbsent;  // required
-  kgen::List<PolicyRulesWithSubjects> rules{};
-  kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
@@ -156,24 +162,25 @@ struct FlowSchemaCondition {
 };
 
 struct FlowSchemaStatus {
-  using Condition = FlowSchemaCondition;
-
   // Elements are identified by `type`.
   kgen::List<FlowSchemaCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
+
+  using Condition = FlowSchemaCondition;
 
   static const kgen::TypeTable kTable;
 };
 
 // `flowschemas` of flowcontrol.apiserver.k8s.io/v1, cluster-scoped.
 struct FlowSchema {
-  using Spec = FlowSchemaSpec;
-  using Status = FlowSchemaStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<FlowSchemaSpec> spec = kgen::kAbsent;
   kgen::Optional<FlowSchemaStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = FlowSchemaSpec;
+  using Status = FlowSchemaStatus;
 
   static const kgen::TypeTable kTable;
 };
@@ -205,35 +212,37 @@ struct QueuingConfiguration {
 };
 
 struct LimitResponse {
-  using Queuing = QueuingConfiguration;
-
   kgen::Optional<QueuingConfiguration> queuing = kgen::kAbsent;
-  kgen::String type{};  // required
+  // Required.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
+
+  using Queuing = QueuingConfiguration;
 
   static const kgen::TypeTable kTable;
 };
 
 struct LimitedPriorityLevelConfiguration {
-  using LimitResponse = ::k8s::flowcontrol::v1::LimitResponse;
-
   kgen::Optional<std::int32_t> borrowingLimitPercent{};
   kgen::Optional<std::int32_t> lendablePercent{};
-  kgen::Optional<LimitResponse> limitResponse = kgen::kAbsent;
+  kgen::Optional<v1::LimitResponse> limitResponse = kgen::kAbsent;
   kgen::Optional<std::int32_t> nominalConcurrencyShares{};
   kgen::UnknownFields unknown_fields{};
+
+  using LimitResponse = v1::LimitResponse;
 
   static const kgen::TypeTable kTable;
 };
 
 struct PriorityLevelConfigurationSpec {
-  using Exempt = ExemptPriorityLevelConfiguration;
-  using Limited = LimitedPriorityLevelConfiguration;
-
   kgen::Optional<ExemptPriorityLevelConfiguration> exempt = kgen::kAbsent;
   kgen::Optional<LimitedPriorityLevelConfiguration> limited = kgen::kAbsent;
-  kgen::String type{};  // required
+  // Required.
+  kgen::String type{};
   kgen::UnknownFields unknown_fields{};
+
+  using Exempt = ExemptPriorityLevelConfiguration;
+  using Limited = LimitedPriorityLevelConfiguration;
 
   static const kgen::TypeTable kTable;
 };
@@ -250,24 +259,25 @@ struct PriorityLevelConfigurationCondition {
 };
 
 struct PriorityLevelConfigurationStatus {
-  using Condition = PriorityLevelConfigurationCondition;
-
   // Elements are identified by `type`.
   kgen::List<PriorityLevelConfigurationCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
+
+  using Condition = PriorityLevelConfigurationCondition;
 
   static const kgen::TypeTable kTable;
 };
 
 // `prioritylevelconfigurations` of flowcontrol.apiserver.k8s.io/v1, cluster-scoped.
 struct PriorityLevelConfiguration {
-  using Spec = PriorityLevelConfigurationSpec;
-  using Status = PriorityLevelConfigurationStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<PriorityLevelConfigurationSpec> spec = kgen::kAbsent;
   kgen::Optional<PriorityLevelConfigurationStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = PriorityLevelConfigurationSpec;
+  using Status = PriorityLevelConfigurationStatus;
 
   static const kgen::TypeTable kTable;
 };

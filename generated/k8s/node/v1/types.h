@@ -4,11 +4,8 @@
 // The types of node.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/node.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_NODE_V1_TYPES_H_
 #define K8S_NODE_V1_TYPES_H_
 
@@ -16,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "k8s/core/v1/embedded_types.h"
+#include "k8s/core/v1/common_types.h"
 #include "k8s/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
@@ -43,25 +40,27 @@ struct Overhead {
 };
 
 struct Scheduling {
-  using Toleration = ::k8s::core::v1::Toleration;
-
   kgen::Map<kgen::String> nodeSelector{};
   kgen::List<::k8s::core::v1::Toleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
+
+  using Toleration = ::k8s::core::v1::Toleration;
 
   static const kgen::TypeTable kTable;
 };
 
 // `runtimeclasses` of node.k8s.io/v1, cluster-scoped.
 struct RuntimeClass {
-  using Overhead = ::k8s::node::v1::Overhead;
-  using Scheduling = ::k8s::node::v1::Scheduling;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::String handler{};  // required
-  kgen::Optional<Overhead> overhead = kgen::kAbsent;
-  kgen::Optional<Scheduling> scheduling = kgen::kAbsent;
+  // Required.
+  kgen::String handler{};
+  kgen::Optional<v1::Overhead> overhead = kgen::kAbsent;
+  kgen::Optional<v1::Scheduling> scheduling = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Overhead = v1::Overhead;
+  using Scheduling = v1::Scheduling;
 
   static const kgen::TypeTable kTable;
 };

@@ -4,11 +4,8 @@
 // The types of policy/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/policy/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_POLICY_V1_TYPES_H_
 #define K8S_POLICY_V1_TYPES_H_
 
@@ -34,58 +31,91 @@ namespace k8s::policy::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Asks the server to evict a pod, by a POST to the subresource eviction of the pod. It answers 429 while a
+// PodDisruptionBudget forbids that.
 struct Eviction {
-  using DeleteOptions = kgen::meta::v1::DeleteOptions;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // How the pod is deleted if the eviction is allowed, for example with a grace period or preconditions.
   kgen::Optional<kgen::meta::v1::DeleteOptions> deleteOptions = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using DeleteOptions = kgen::meta::v1::DeleteOptions;
 
   static const kgen::TypeTable kTable;
 };
 
+// Says which pods are protected and how many must stay. Only one of minAvailable and maxUnavailable may be set.
 struct PodDisruptionBudgetSpec {
-  using Selector = kgen::meta::v1::LabelSelector;
-
   struct UnhealthyPodEvictionPolicyValues {
     static constexpr std::string_view kAlwaysAllow = "AlwaysAllow";
     static constexpr std::string_view kIfHealthyBudget = "IfHealthyBudget";
   };
 
+  // How many of the selected pods may be missing after an eviction, as a number or a percentage, rounded up. 0 forbids
+  // all evictions. It works only for pods that have a controller.
   kgen::IntOrString maxUnavailable{};
+
+  // How many of the selected pods must remain healthy after an eviction, as a number or a percentage, rounded up. 100%
+  // forbids all evictions.
   kgen::IntOrString minAvailable{};
+
+  // Selects the protected pods. Absent selects none, and an empty selector selects all pods of the namespace.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
-  kgen::String unhealthyPodEvictionPolicy{};  // one of UnhealthyPodEvictionPolicyValues
+
+  // One of UnhealthyPodEvictionPolicyValues. Whether running pods that are not ready can always be evicted, or only
+  // while enough pods are healthy. Absent counts as IfHealthyBudget.
+  kgen::String unhealthyPodEvictionPolicy{};
   kgen::UnknownFields unknown_fields{};
+
+  using Selector = kgen::meta::v1::LabelSelector;
 
   static const kgen::TypeTable kTable;
 };
 
+// How many evictions a PodDisruptionBudget allows, and from what that follows.
 struct PodDisruptionBudgetStatus {
-  using Condition = kgen::meta::v1::Condition;
-
-  // Elements are identified by `type`.
+  // Elements are identified by `type`. The latest observations, one for each type of condition. Set by the controller.
   kgen::List<kgen::meta::v1::Condition> conditions{};
+  // The number of selected pods that are ready and not about to be evicted. Set by the controller.
   kgen::Optional<std::int32_t> currentHealthy{};
+  // The number of pods that must stay healthy. Set by the controller.
   kgen::Optional<std::int32_t> desiredHealthy{};
+
+  // Pods whose eviction was granted but not yet seen by the controller, by name, with the time. An entry whose pod is
+  // not deleted within two minutes is dropped. Set by the server.
   kgen::Map<kgen::Time> disruptedPods{};
+
+  // How many more pods can be evicted now. Each granted eviction lowers it at once. Set by the controller.
   kgen::Optional<std::int32_t> disruptionsAllowed{};
+
+  // The number of pods that the budget is computed from, which is what their controllers desire, or those that exist if
+  // minAvailable is a plain number. Set by the controller.
   kgen::Optional<std::int32_t> expectedPods{};
+
+  // The metadata.generation that this status describes. While it is older than that of the object, the budget allows no
+  // eviction. Set by the controller.
   kgen::Optional<std::int64_t> observedGeneration{};
   kgen::UnknownFields unknown_fields{};
 
+  using Condition = kgen::meta::v1::Condition;
+
   static const kgen::TypeTable kTable;
 };
 
-// `poddisruptionbudgets` of policy/v1, namespaced.
+// Limits how many pods of an application may be evicted at the same time. It concerns evictions only, not deletions or
+// failures of nodes.
 struct PodDisruptionBudget {
-  using Spec = PodDisruptionBudgetSpec;
-  using Status = PodDisruptionBudgetStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which pods are protected and how many must stay.
   kgen::Optional<PodDisruptionBudgetSpec> spec = kgen::kAbsent;
+  // How many evictions are possible, as the controller last computed it. Set by the controller.
   kgen::Optional<PodDisruptionBudgetStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = PodDisruptionBudgetSpec;
+  using Status = PodDisruptionBudgetStatus;
 
   static const kgen::TypeTable kTable;
 };

@@ -4,11 +4,8 @@
 // The types of rbac.authorization.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/rbac.authorization.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_RBAC_V1_TYPES_H_
 #define K8S_RBAC_V1_TYPES_H_
 
@@ -35,10 +32,10 @@ namespace k8s::rbac::v1 {
 using ::kgen::operator<<;
 
 struct AggregationRule {
-  using ClusterRoleSelector = kgen::meta::v1::LabelSelector;
-
   kgen::List<kgen::meta::v1::LabelSelector> clusterRoleSelectors{};
   kgen::UnknownFields unknown_fields{};
+
+  using ClusterRoleSelector = kgen::meta::v1::LabelSelector;
 
   static const kgen::TypeTable kTable;
 };
@@ -48,7 +45,8 @@ struct PolicyRule {
   kgen::List<kgen::String> nonResourceURLs{};
   kgen::List<kgen::String> resourceNames{};
   kgen::List<kgen::String> resources{};
-  kgen::List<kgen::String> verbs{};  // required
+  // Required.
+  kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
@@ -56,31 +54,37 @@ struct PolicyRule {
 
 // `clusterroles` of rbac.authorization.k8s.io/v1, cluster-scoped.
 struct ClusterRole {
-  using AggregationRule = ::k8s::rbac::v1::AggregationRule;
-  using Rule = PolicyRule;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<AggregationRule> aggregationRule = kgen::kAbsent;
+  kgen::Optional<v1::AggregationRule> aggregationRule = kgen::kAbsent;
   kgen::List<PolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
+
+  using AggregationRule = v1::AggregationRule;
+  using Rule = PolicyRule;
 
   static const kgen::TypeTable kTable;
 };
 
 struct RoleRef {
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::String apiGroup{};
-  kgen::String kind{};  // required
+  // Required.
+  kgen::String kind{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct Subject {
-  kgen::String name{};  // required
-  kgen::String namespace_{};  // `namespace`
+  // Required.
+  kgen::String name{};
+  // `namespace`.
+  kgen::String namespace_{};
   kgen::String apiGroup{};
-  kgen::String kind{};  // required
+  // Required.
+  kgen::String kind{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
@@ -88,13 +92,15 @@ struct Subject {
 
 // `clusterrolebindings` of rbac.authorization.k8s.io/v1, cluster-scoped.
 struct ClusterRoleBinding {
-  using RoleRef = ::k8s::rbac::v1::RoleRef;
-  using Subject = ::k8s::rbac::v1::Subject;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<RoleRef> roleRef = kgen::kAbsent;  // required
-  kgen::List<Subject> subjects{};
+  // Required.
+  kgen::Optional<v1::RoleRef> roleRef = kgen::kAbsent;
+  kgen::List<v1::Subject> subjects{};
   kgen::UnknownFields unknown_fields{};
+
+  using RoleRef = v1::RoleRef;
+  using Subject = v1::Subject;
 
   static const kgen::TypeTable kTable;
 };
@@ -135,24 +141,27 @@ struct ClusterRoleList {
 
 // `roles` of rbac.authorization.k8s.io/v1, namespaced.
 struct Role {
-  using Rule = PolicyRule;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::List<PolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
+
+  using Rule = PolicyRule;
 
   static const kgen::TypeTable kTable;
 };
 
 // `rolebindings` of rbac.authorization.k8s.io/v1, namespaced.
 struct RoleBinding {
-  using RoleRef = ::k8s::rbac::v1::RoleRef;
-  using Subject = ::k8s::rbac::v1::Subject;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<RoleRef> roleRef = kgen::kAbsent;  // required
-  kgen::List<Subject> subjects{};
+  // Required.
+  kgen::Optional<v1::RoleRef> roleRef = kgen::kAbsent;
+  kgen::List<v1::Subject> subjects{};
   kgen::UnknownFields unknown_fields{};
+
+  using RoleRef = v1::RoleRef;
+  using Subject = v1::Subject;
 
   static const kgen::TypeTable kTable;
 };

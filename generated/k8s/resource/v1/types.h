@@ -4,11 +4,8 @@
 // The types of resource.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/resource.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_RESOURCE_V1_TYPES_H_
 #define K8S_RESOURCE_V1_TYPES_H_
 
@@ -16,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "k8s/core/v1/embedded_types.h"
+#include "k8s/core/v1/common_types.h"
 #include "k8s/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
@@ -45,33 +42,36 @@ struct NetworkDeviceData {
 };
 
 struct AllocatedDeviceStatus {
-  using Condition = kgen::meta::v1::Condition;
-  using NetworkData = NetworkDeviceData;
-
   // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::Json data{};
-  kgen::String device{};  // required
-  kgen::String driver{};  // required
+  // Required.
+  kgen::String device{};
+  // Required.
+  kgen::String driver{};
   kgen::Optional<NetworkDeviceData> networkData = kgen::kAbsent;
-  kgen::String pool{};  // required
+  // Required.
+  kgen::String pool{};
   kgen::String shareID{};
   kgen::UnknownFields unknown_fields{};
+
+  using Condition = kgen::meta::v1::Condition;
+  using NetworkData = NetworkDeviceData;
 
   static const kgen::TypeTable kTable;
 };
 
 struct OpaqueDeviceConfiguration {
-  kgen::String driver{};  // required
-  kgen::Json parameters{};  // required
+  // Required.
+  kgen::String driver{};
+  // Required.
+  kgen::Json parameters{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct DeviceAllocationConfiguration {
-  using Opaque = OpaqueDeviceConfiguration;
-
   struct SourceValues {
     static constexpr std::string_view kFromClaim = "FromClaim";
     static constexpr std::string_view kFromClass = "FromClass";
@@ -79,8 +79,11 @@ struct DeviceAllocationConfiguration {
 
   kgen::Optional<OpaqueDeviceConfiguration> opaque = kgen::kAbsent;
   kgen::List<kgen::String> requests{};
-  kgen::String source{};  // required, one of SourceValues
+  // Required. One of SourceValues.
+  kgen::String source{};
   kgen::UnknownFields unknown_fields{};
+
+  using Opaque = OpaqueDeviceConfiguration;
 
   static const kgen::TypeTable kTable;
 };
@@ -97,10 +100,11 @@ struct DeviceToleration {
     static constexpr std::string_view kExists = "Exists";
   };
 
-  kgen::String effect{};  // one of EffectValues
+  // One of EffectValues.
+  kgen::String effect{};
   kgen::String key{};
-  // Default: `"Equal"`.
-  kgen::String operator_{};  // `operator`, one of OperatorValues
+  // `operator`. One of OperatorValues. Default: "Equal".
+  kgen::String operator_{};
   kgen::Optional<std::int64_t> tolerationSeconds{};
   kgen::String value{};
   kgen::UnknownFields unknown_fields{};
@@ -109,56 +113,63 @@ struct DeviceToleration {
 };
 
 struct DeviceRequestAllocationResult {
-  using Toleration = DeviceToleration;
-
   kgen::Optional<bool> adminAccess{};
   kgen::List<kgen::String> bindingConditions{};
   kgen::List<kgen::String> bindingFailureConditions{};
   kgen::Map<kgen::Quantity> consumedCapacity{};
-  kgen::String device{};  // required
-  kgen::String driver{};  // required
-  kgen::String pool{};  // required
-  kgen::String request{};  // required
+  // Required.
+  kgen::String device{};
+  // Required.
+  kgen::String driver{};
+  // Required.
+  kgen::String pool{};
+  // Required.
+  kgen::String request{};
   kgen::String shareID{};
   kgen::List<DeviceToleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
+
+  using Toleration = DeviceToleration;
 
   static const kgen::TypeTable kTable;
 };
 
 struct DeviceAllocationResult {
-  using Config = DeviceAllocationConfiguration;
-  using Result = DeviceRequestAllocationResult;
-
   kgen::List<DeviceAllocationConfiguration> config{};
   kgen::List<DeviceRequestAllocationResult> results{};
   kgen::UnknownFields unknown_fields{};
+
+  using Config = DeviceAllocationConfiguration;
+  using Result = DeviceRequestAllocationResult;
 
   static const kgen::TypeTable kTable;
 };
 
 struct AllocationResult {
-  using Devices = DeviceAllocationResult;
-  using NodeSelector = ::k8s::core::v1::NodeSelector;
-
   kgen::Time allocationTimestamp{};
   kgen::Optional<DeviceAllocationResult> devices = kgen::kAbsent;
   kgen::Optional<::k8s::core::v1::NodeSelector> nodeSelector = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
+  using Devices = DeviceAllocationResult;
+  using NodeSelector = ::k8s::core::v1::NodeSelector;
+
   static const kgen::TypeTable kTable;
 };
 
 struct CELDeviceSelector {
-  kgen::String expression{};  // required
+  // Required.
+  kgen::String expression{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct CapacityRequestPolicyRange {
-  kgen::Quantity max_{};  // `max`
-  kgen::Quantity min_{};  // `min`, required
+  // `max`.
+  kgen::Quantity max_{};
+  // `min`. Required.
+  kgen::Quantity min_{};
   kgen::Quantity step{};
   kgen::UnknownFields unknown_fields{};
 
@@ -166,12 +177,13 @@ struct CapacityRequestPolicyRange {
 };
 
 struct CapacityRequestPolicy {
-  using ValidRange = CapacityRequestPolicyRange;
-
-  kgen::Quantity default_{};  // `default`
+  // `default`.
+  kgen::Quantity default_{};
   kgen::Optional<CapacityRequestPolicyRange> validRange = kgen::kAbsent;
   kgen::List<kgen::Quantity> validValues{};
   kgen::UnknownFields unknown_fields{};
+
+  using ValidRange = CapacityRequestPolicyRange;
 
   static const kgen::TypeTable kTable;
 };
@@ -184,26 +196,31 @@ struct CapacityRequirements {
 };
 
 struct Counter {
-  kgen::Quantity value{};  // required
+  // Required.
+  kgen::Quantity value{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct CounterSet {
-  using Counter = ::k8s::resource::v1::Counter;
-
-  kgen::String name{};  // required
-  kgen::Map<Counter> counters{};  // required
+  // Required.
+  kgen::String name{};
+  // Required.
+  kgen::Map<v1::Counter> counters{};
   kgen::UnknownFields unknown_fields{};
+
+  using Counter = v1::Counter;
 
   static const kgen::TypeTable kTable;
 };
 
 struct DeviceAttribute {
-  kgen::Optional<bool> bool_{};  // `bool`
+  // `bool`.
+  kgen::Optional<bool> bool_{};
   kgen::List<bool> bools{};
-  kgen::Optional<std::int64_t> int_{};  // `int`
+  // `int`.
+  kgen::Optional<std::int64_t> int_{};
   kgen::List<std::int64_t> ints{};
   kgen::String string{};
   kgen::List<kgen::String> strings{};
@@ -215,21 +232,24 @@ struct DeviceAttribute {
 };
 
 struct DeviceCapacity {
-  using RequestPolicy = CapacityRequestPolicy;
-
   kgen::Optional<CapacityRequestPolicy> requestPolicy = kgen::kAbsent;
-  kgen::Quantity value{};  // required
+  // Required.
+  kgen::Quantity value{};
   kgen::UnknownFields unknown_fields{};
+
+  using RequestPolicy = CapacityRequestPolicy;
 
   static const kgen::TypeTable kTable;
 };
 
 struct DeviceCounterConsumption {
-  using Counter = ::k8s::resource::v1::Counter;
-
-  kgen::String counterSet{};  // required
-  kgen::Map<Counter> counters{};  // required
+  // Required.
+  kgen::String counterSet{};
+  // Required.
+  kgen::Map<v1::Counter> counters{};
   kgen::UnknownFields unknown_fields{};
+
+  using Counter = v1::Counter;
 
   static const kgen::TypeTable kTable;
 };
@@ -243,14 +263,12 @@ struct NodeAllocatableResourceMapping {
 };
 
 struct DeviceTaint {
-  struct EffectValues {
-    static constexpr std::string_view kNoExecute = "NoExecute";
-    static constexpr std::string_view kNoSchedule = "NoSchedule";
-    static constexpr std::string_view kNone = "None";
-  };
+  using EffectValues = v1::DeviceToleration::EffectValues;
 
-  kgen::String effect{};  // required, one of EffectValues
-  kgen::String key{};  // required
+  // Required. One of EffectValues.
+  kgen::String effect{};
+  // Required.
+  kgen::String key{};
   kgen::Time timeAdded{};
   kgen::String value{};
   kgen::UnknownFields unknown_fields{};
@@ -259,14 +277,8 @@ struct DeviceTaint {
 };
 
 struct Device {
-  using Attribute = DeviceAttribute;
-  using Capacity = DeviceCapacity;
-  using ConsumesCounter = DeviceCounterConsumption;
-  using NodeAllocatableResourceMapping = ::k8s::resource::v1::NodeAllocatableResourceMapping;
-  using NodeSelector = ::k8s::core::v1::NodeSelector;
-  using Taint = DeviceTaint;
-
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::Optional<bool> allNodes{};
   kgen::Optional<bool> allowMultipleAllocations{};
   kgen::Map<DeviceAttribute> attributes{};
@@ -275,21 +287,28 @@ struct Device {
   kgen::Optional<bool> bindsToNode{};
   kgen::Map<DeviceCapacity> capacity{};
   kgen::List<DeviceCounterConsumption> consumesCounters{};
-  kgen::Map<NodeAllocatableResourceMapping> nodeAllocatableResourceMappings{};
+  kgen::Map<v1::NodeAllocatableResourceMapping> nodeAllocatableResourceMappings{};
   kgen::String nodeName{};
   kgen::Optional<::k8s::core::v1::NodeSelector> nodeSelector = kgen::kAbsent;
   kgen::List<DeviceTaint> taints{};
   kgen::UnknownFields unknown_fields{};
 
+  using Attribute = DeviceAttribute;
+  using Capacity = DeviceCapacity;
+  using ConsumesCounter = DeviceCounterConsumption;
+  using NodeAllocatableResourceMapping = v1::NodeAllocatableResourceMapping;
+  using NodeSelector = ::k8s::core::v1::NodeSelector;
+  using Taint = DeviceTaint;
+
   static const kgen::TypeTable kTable;
 };
 
 struct DeviceClaimConfiguration {
-  using Opaque = OpaqueDeviceConfiguration;
-
   kgen::Optional<OpaqueDeviceConfiguration> opaque = kgen::kAbsent;
   kgen::List<kgen::String> requests{};
   kgen::UnknownFields unknown_fields{};
+
+  using Opaque = OpaqueDeviceConfiguration;
 
   static const kgen::TypeTable kTable;
 };
@@ -304,111 +323,116 @@ struct DeviceConstraint {
 };
 
 struct DeviceSelector {
-  using Cel = CELDeviceSelector;
-
   kgen::Optional<CELDeviceSelector> cel = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Cel = CELDeviceSelector;
 
   static const kgen::TypeTable kTable;
 };
 
 struct ExactDeviceRequest {
-  using Capacity = CapacityRequirements;
-  using Selector = DeviceSelector;
-  using Toleration = DeviceToleration;
-
   struct AllocationModeValues {
     static constexpr std::string_view kAll = "All";
     static constexpr std::string_view kExactCount = "ExactCount";
   };
 
   kgen::Optional<bool> adminAccess{};
-  kgen::String allocationMode{};  // one of AllocationModeValues
+  // One of AllocationModeValues.
+  kgen::String allocationMode{};
   kgen::Optional<CapacityRequirements> capacity = kgen::kAbsent;
   kgen::Optional<std::int64_t> count{};
-  kgen::String deviceClassName{};  // required
+  // Required.
+  kgen::String deviceClassName{};
   kgen::List<DeviceSelector> selectors{};
   kgen::List<DeviceToleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
+
+  using Capacity = CapacityRequirements;
+  using Selector = DeviceSelector;
+  using Toleration = DeviceToleration;
 
   static const kgen::TypeTable kTable;
 };
 
 struct DeviceSubRequest {
-  using Capacity = CapacityRequirements;
-  using Selector = DeviceSelector;
-  using Toleration = DeviceToleration;
+  using AllocationModeValues = v1::ExactDeviceRequest::AllocationModeValues;
 
-  struct AllocationModeValues {
-    static constexpr std::string_view kAll = "All";
-    static constexpr std::string_view kExactCount = "ExactCount";
-  };
-
-  kgen::String name{};  // required
-  kgen::String allocationMode{};  // one of AllocationModeValues
+  // Required.
+  kgen::String name{};
+  // One of AllocationModeValues.
+  kgen::String allocationMode{};
   kgen::Optional<CapacityRequirements> capacity = kgen::kAbsent;
   kgen::Optional<std::int64_t> count{};
-  kgen::String deviceClassName{};  // required
+  // Required.
+  kgen::String deviceClassName{};
   kgen::List<DeviceSelector> selectors{};
   kgen::List<DeviceToleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
+
+  using Capacity = CapacityRequirements;
+  using Selector = DeviceSelector;
+  using Toleration = DeviceToleration;
 
   static const kgen::TypeTable kTable;
 };
 
 struct DeviceRequest {
-  using Exactly = ExactDeviceRequest;
-  using FirstAvailable = DeviceSubRequest;
-
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::Optional<ExactDeviceRequest> exactly = kgen::kAbsent;
   kgen::List<DeviceSubRequest> firstAvailable{};
   kgen::UnknownFields unknown_fields{};
+
+  using Exactly = ExactDeviceRequest;
+  using FirstAvailable = DeviceSubRequest;
 
   static const kgen::TypeTable kTable;
 };
 
 struct DeviceClaim {
-  using Config = DeviceClaimConfiguration;
-  using Constraint = DeviceConstraint;
-  using Request = DeviceRequest;
-
   kgen::List<DeviceClaimConfiguration> config{};
   kgen::List<DeviceConstraint> constraints{};
   kgen::List<DeviceRequest> requests{};
   kgen::UnknownFields unknown_fields{};
 
+  using Config = DeviceClaimConfiguration;
+  using Constraint = DeviceConstraint;
+  using Request = DeviceRequest;
+
   static const kgen::TypeTable kTable;
 };
 
 struct DeviceClassConfiguration {
-  using Opaque = OpaqueDeviceConfiguration;
-
   kgen::Optional<OpaqueDeviceConfiguration> opaque = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Opaque = OpaqueDeviceConfiguration;
 
   static const kgen::TypeTable kTable;
 };
 
 struct DeviceClassSpec {
-  using Config = DeviceClassConfiguration;
-  using Selector = DeviceSelector;
-
   kgen::List<DeviceClassConfiguration> config{};
   kgen::String extendedResourceName{};
   kgen::List<DeviceSelector> selectors{};
   kgen::UnknownFields unknown_fields{};
+
+  using Config = DeviceClassConfiguration;
+  using Selector = DeviceSelector;
 
   static const kgen::TypeTable kTable;
 };
 
 // `deviceclasses` of resource.k8s.io/v1, cluster-scoped.
 struct DeviceClass {
-  using Spec = DeviceClassSpec;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<DeviceClassSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<DeviceClassSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = DeviceClassSpec;
 
   static const kgen::TypeTable kTable;
 };
@@ -431,29 +455,28 @@ struct DeviceClassList {
 };
 
 struct ResourceClaimSpec {
-  using Devices = DeviceClaim;
-
   kgen::Optional<DeviceClaim> devices = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Devices = DeviceClaim;
 
   static const kgen::TypeTable kTable;
 };
 
 struct ResourceClaimConsumerReference {
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::String apiGroup{};
-  kgen::String resource{};  // required
-  kgen::String uid{};  // required
+  // Required.
+  kgen::String resource{};
+  // Required.
+  kgen::String uid{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct ResourceClaimStatus {
-  using Allocation = AllocationResult;
-  using Device = AllocatedDeviceStatus;
-  using ReservedFor = ResourceClaimConsumerReference;
-
   kgen::Optional<AllocationResult> allocation = kgen::kAbsent;
   // Elements are identified by `driver`, `device`, `pool`, `shareID`.
   kgen::List<AllocatedDeviceStatus> devices{};
@@ -461,18 +484,24 @@ struct ResourceClaimStatus {
   kgen::List<ResourceClaimConsumerReference> reservedFor{};
   kgen::UnknownFields unknown_fields{};
 
+  using Allocation = AllocationResult;
+  using Device = AllocatedDeviceStatus;
+  using ReservedFor = ResourceClaimConsumerReference;
+
   static const kgen::TypeTable kTable;
 };
 
 // `resourceclaims` of resource.k8s.io/v1, namespaced.
 struct ResourceClaim {
-  using Spec = ResourceClaimSpec;
-  using Status = ResourceClaimStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<ResourceClaimSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<ResourceClaimSpec> spec = kgen::kAbsent;
   kgen::Optional<ResourceClaimStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = ResourceClaimSpec;
+  using Status = ResourceClaimStatus;
 
   static const kgen::TypeTable kTable;
 };
@@ -495,23 +524,26 @@ struct ResourceClaimList {
 };
 
 struct ResourceClaimTemplateSpec {
+  kgen::Optional<kgen::meta::v1::ObjectMeta> metadata = kgen::kAbsent;
+  // Required.
+  kgen::Optional<ResourceClaimSpec> spec = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   using Metadata = kgen::meta::v1::ObjectMeta;
   using Spec = ResourceClaimSpec;
-
-  kgen::Optional<kgen::meta::v1::ObjectMeta> metadata = kgen::kAbsent;
-  kgen::Optional<ResourceClaimSpec> spec = kgen::kAbsent;  // required
-  kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 // `resourceclaimtemplates` of resource.k8s.io/v1, namespaced.
 struct ResourceClaimTemplate {
-  using Spec = ResourceClaimTemplateSpec;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<ResourceClaimTemplateSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<ResourceClaimTemplateSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = ResourceClaimTemplateSpec;
 
   static const kgen::TypeTable kTable;
 };
@@ -534,40 +566,47 @@ struct ResourceClaimTemplateList {
 };
 
 struct ResourcePool {
-  kgen::String name{};  // required
-  kgen::Optional<std::int64_t> generation{};  // required
-  kgen::Optional<std::int64_t> resourceSliceCount{};  // required
+  // Required.
+  kgen::String name{};
+  // Required.
+  kgen::Optional<std::int64_t> generation{};
+  // Required.
+  kgen::Optional<std::int64_t> resourceSliceCount{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
 struct ResourceSliceSpec {
-  using Device = ::k8s::resource::v1::Device;
-  using NodeSelector = ::k8s::core::v1::NodeSelector;
-  using Pool = ResourcePool;
-  using SharedCounter = CounterSet;
-
   kgen::Optional<bool> allNodes{};
-  kgen::List<Device> devices{};
-  kgen::String driver{};  // required
+  kgen::List<v1::Device> devices{};
+  // Required.
+  kgen::String driver{};
   kgen::String nodeName{};
   kgen::Optional<::k8s::core::v1::NodeSelector> nodeSelector = kgen::kAbsent;
   kgen::Optional<bool> perDeviceNodeSelection{};
-  kgen::Optional<ResourcePool> pool = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<ResourcePool> pool = kgen::kAbsent;
   kgen::List<CounterSet> sharedCounters{};
   kgen::UnknownFields unknown_fields{};
+
+  using Device = v1::Device;
+  using NodeSelector = ::k8s::core::v1::NodeSelector;
+  using Pool = ResourcePool;
+  using SharedCounter = CounterSet;
 
   static const kgen::TypeTable kTable;
 };
 
 // `resourceslices` of resource.k8s.io/v1, cluster-scoped.
 struct ResourceSlice {
-  using Spec = ResourceSliceSpec;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<ResourceSliceSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<ResourceSliceSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = ResourceSliceSpec;
 
   static const kgen::TypeTable kTable;
 };

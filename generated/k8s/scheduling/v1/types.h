@@ -4,11 +4,8 @@
 // The types of scheduling.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/scheduling.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_SCHEDULING_V1_TYPES_H_
 #define K8S_SCHEDULING_V1_TYPES_H_
 
@@ -34,17 +31,29 @@ namespace k8s::scheduling::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
-// `priorityclasses` of scheduling.k8s.io/v1, cluster-scoped.
+// Gives pods that name it a priority, by which the scheduler orders them and may evict others for them. Names that
+// begin with system- are reserved.
 struct PriorityClass {
   struct PreemptionPolicyValues {
     static constexpr std::string_view kNever = "Never";
     static constexpr std::string_view kPreemptLowerPriority = "PreemptLowerPriority";
   };
 
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // A text for people that says when to use the class.
   kgen::String description{};
+
+  // Whether pods that name no class get this one. At most one class can have it; absent means false. Existing pods are
+  // not changed.
   kgen::Optional<bool> globalDefault{};
-  kgen::String preemptionPolicy{};  // one of PreemptionPolicyValues
+
+  // One of PreemptionPolicyValues. Whether pods of the class may displace pods of lower priority. With Never they only
+  // come first in the queue. Default: "PreemptLowerPriority". Immutable.
+  kgen::String preemptionPolicy{};
+
+  // The priority of the pods; a higher one comes first. It may be negative. Only the classes of the system may exceed
+  // 1000000000. Default: 0. Immutable.
   kgen::Optional<std::int32_t> value{};
   kgen::UnknownFields unknown_fields{};
 

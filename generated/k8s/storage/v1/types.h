@@ -4,11 +4,8 @@
 // The types of storage.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/storage.k8s.io/v1` prints.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef K8S_STORAGE_V1_TYPES_H_
 #define K8S_STORAGE_V1_TYPES_H_
 
@@ -36,7 +33,8 @@ namespace k8s::storage::v1 {
 using ::kgen::operator<<;
 
 struct TokenRequest {
-  kgen::String audience{};  // required
+  // Required.
+  kgen::String audience{};
   kgen::Optional<std::int64_t> expirationSeconds{};
   kgen::UnknownFields unknown_fields{};
 
@@ -44,8 +42,6 @@ struct TokenRequest {
 };
 
 struct CSIDriverSpec {
-  using TokenRequest = ::k8s::storage::v1::TokenRequest;
-
   kgen::Optional<bool> attachRequired{};
   kgen::String fsGroupPolicy{};
   kgen::Optional<std::int64_t> nodeAllocatableUpdatePeriodSeconds{};
@@ -55,21 +51,25 @@ struct CSIDriverSpec {
   kgen::Optional<bool> seLinuxMount{};
   kgen::Optional<bool> serviceAccountTokenInSecrets{};
   kgen::Optional<bool> storageCapacity{};
-  kgen::List<TokenRequest> tokenRequests{};
+  kgen::List<v1::TokenRequest> tokenRequests{};
   // A set: elements are unique.
   kgen::List<kgen::String> volumeLifecycleModes{};
   kgen::UnknownFields unknown_fields{};
+
+  using TokenRequest = v1::TokenRequest;
 
   static const kgen::TypeTable kTable;
 };
 
 // `csidrivers` of storage.k8s.io/v1, cluster-scoped.
 struct CSIDriver {
-  using Spec = CSIDriverSpec;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<CSIDriverSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<CSIDriverSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = CSIDriverSpec;
 
   static const kgen::TypeTable kTable;
 };
@@ -99,34 +99,38 @@ struct VolumeNodeResources {
 };
 
 struct CSINodeDriver {
-  using Allocatable = VolumeNodeResources;
-
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::Optional<VolumeNodeResources> allocatable = kgen::kAbsent;
-  kgen::String nodeID{};  // required
+  // Required.
+  kgen::String nodeID{};
   kgen::List<kgen::String> topologyKeys{};
   kgen::UnknownFields unknown_fields{};
+
+  using Allocatable = VolumeNodeResources;
 
   static const kgen::TypeTable kTable;
 };
 
 struct CSINodeSpec {
-  using Driver = CSINodeDriver;
-
-  // Elements are identified by `name`.
-  kgen::List<CSINodeDriver> drivers{};  // required
+  // Required. Elements are identified by `name`.
+  kgen::List<CSINodeDriver> drivers{};
   kgen::UnknownFields unknown_fields{};
+
+  using Driver = CSINodeDriver;
 
   static const kgen::TypeTable kTable;
 };
 
 // `csinodes` of storage.k8s.io/v1, cluster-scoped.
 struct CSINode {
-  using Spec = CSINodeSpec;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<CSINodeSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<CSINodeSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = CSINodeSpec;
 
   static const kgen::TypeTable kTable;
 };
@@ -150,14 +154,16 @@ struct CSINodeList {
 
 // `csistoragecapacities` of storage.k8s.io/v1, namespaced.
 struct CSIStorageCapacity {
-  using NodeTopology = kgen::meta::v1::LabelSelector;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Quantity capacity{};
   kgen::Quantity maximumVolumeSize{};
   kgen::Optional<kgen::meta::v1::LabelSelector> nodeTopology = kgen::kAbsent;
-  kgen::String storageClassName{};  // required
+  // Required.
+  kgen::String storageClassName{};
   kgen::UnknownFields unknown_fields{};
+
+  using NodeTopology = kgen::meta::v1::LabelSelector;
 
   static const kgen::TypeTable kTable;
 };
@@ -181,8 +187,6 @@ struct CSIStorageCapacityList {
 
 // `storageclasses` of storage.k8s.io/v1, cluster-scoped.
 struct StorageClass {
-  using AllowedTopology = ::k8s::core::v1::TopologySelectorTerm;
-
   struct ReclaimPolicyValues {
     static constexpr std::string_view kDelete = "Delete";
     static constexpr std::string_view kRecycle = "Recycle";
@@ -194,15 +198,21 @@ struct StorageClass {
     static constexpr std::string_view kWaitForFirstConsumer = "WaitForFirstConsumer";
   };
 
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<bool> allowVolumeExpansion{};
   kgen::List<::k8s::core::v1::TopologySelectorTerm> allowedTopologies{};
   kgen::List<kgen::String> mountOptions{};
   kgen::Map<kgen::String> parameters{};
-  kgen::String provisioner{};  // required
-  kgen::String reclaimPolicy{};  // one of ReclaimPolicyValues
-  kgen::String volumeBindingMode{};  // one of VolumeBindingModeValues
+  // Required.
+  kgen::String provisioner{};
+  // One of ReclaimPolicyValues.
+  kgen::String reclaimPolicy{};
+  // One of VolumeBindingModeValues.
+  kgen::String volumeBindingMode{};
   kgen::UnknownFields unknown_fields{};
+
+  using AllowedTopology = ::k8s::core::v1::TopologySelectorTerm;
 
   static const kgen::TypeTable kTable;
 };
@@ -225,22 +235,25 @@ struct StorageClassList {
 };
 
 struct VolumeAttachmentSource {
-  using InlineVolumeSpec = ::k8s::core::v1::PersistentVolumeSpec;
-
   kgen::Optional<::k8s::core::v1::PersistentVolumeSpec> inlineVolumeSpec = kgen::kAbsent;
   kgen::String persistentVolumeName{};
   kgen::UnknownFields unknown_fields{};
+
+  using InlineVolumeSpec = ::k8s::core::v1::PersistentVolumeSpec;
 
   static const kgen::TypeTable kTable;
 };
 
 struct VolumeAttachmentSpec {
-  using Source = VolumeAttachmentSource;
-
-  kgen::String attacher{};  // required
-  kgen::String nodeName{};  // required
-  kgen::Optional<VolumeAttachmentSource> source = kgen::kAbsent;  // required
+  // Required.
+  kgen::String attacher{};
+  // Required.
+  kgen::String nodeName{};
+  // Required.
+  kgen::Optional<VolumeAttachmentSource> source = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Source = VolumeAttachmentSource;
 
   static const kgen::TypeTable kTable;
 };
@@ -255,27 +268,30 @@ struct VolumeError {
 };
 
 struct VolumeAttachmentStatus {
-  using AttachError = VolumeError;
-  using DetachError = VolumeError;
-
   kgen::Optional<VolumeError> attachError = kgen::kAbsent;
-  kgen::Optional<bool> attached{};  // required
+  // Required.
+  kgen::Optional<bool> attached{};
   kgen::Map<kgen::String> attachmentMetadata{};
   kgen::Optional<VolumeError> detachError = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using AttachError = VolumeError;
+  using DetachError = VolumeError;
 
   static const kgen::TypeTable kTable;
 };
 
 // `volumeattachments` of storage.k8s.io/v1, cluster-scoped.
 struct VolumeAttachment {
-  using Spec = VolumeAttachmentSpec;
-  using Status = VolumeAttachmentStatus;
-
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<VolumeAttachmentSpec> spec = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<VolumeAttachmentSpec> spec = kgen::kAbsent;
   kgen::Optional<VolumeAttachmentStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Spec = VolumeAttachmentSpec;
+  using Status = VolumeAttachmentStatus;
 
   static const kgen::TypeTable kTable;
 };
@@ -299,8 +315,10 @@ struct VolumeAttachmentList {
 
 // `volumeattributesclasses` of storage.k8s.io/v1, cluster-scoped.
 struct VolumeAttributesClass {
+  // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  kgen::String driverName{};  // required
+  // Required.
+  kgen::String driverName{};
   kgen::Map<kgen::String> parameters{};
   kgen::UnknownFields unknown_fields{};
 

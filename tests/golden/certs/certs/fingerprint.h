@@ -5,6 +5,6 @@
 #ifndef CERTS_FINGERPRINT_H_
 #define CERTS_FINGERPRINT_H_
 
-// Hash of the headers: c290f4b3cca649c9.
+// Hash of the headers: 27063426e1306838.
 
 #endif  // CERTS_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef DELIVERY_FINGERPRINT_H_
 #define DELIVERY_FINGERPRINT_H_
 
-// Hash of the headers: aaa3b03631f7d985.
+// Hash of the headers: fa98b8c6b1876b11.
 
 #endif  // DELIVERY_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Hash of the headers: 3cf22af69b39a5f3.
+// Hash of the headers: 0e15cf36d3b1bb9d.
 
 #endif  // HOSTILE_FINGERPRINT_H_

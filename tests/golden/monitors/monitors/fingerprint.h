@@ -5,6 +5,6 @@
 #ifndef MONITORS_FINGERPRINT_H_
 #define MONITORS_FINGERPRINT_H_
 
-// Hash of the headers: 9b24cc9db89cad91.
+// Hash of the headers: 4616656561e4a49f.
 
 #endif  // MONITORS_FINGERPRINT_H_

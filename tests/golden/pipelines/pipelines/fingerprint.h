@@ -5,6 +5,6 @@
 #ifndef PIPELINES_FINGERPRINT_H_
 #define PIPELINES_FINGERPRINT_H_
 
-// Hash of the headers: e651967826a3bad1.
+// Hash of the headers: de48ad53eba39eb3.
 
 #endif  // PIPELINES_FINGERPRINT_H_

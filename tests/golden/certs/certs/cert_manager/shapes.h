@@ -30,11 +30,8 @@ struct Excluded_4410af9f {
   kgen::List<kgen::String> dnsDomains{};
   // EmailAddresses is a list of Email Addresses that are permitted or excluded.
   kgen::List<kgen::String> emailAddresses{};
-
-  // IPRanges is a list of IP Ranges that are permitted or excluded.
-  // This should be a valid CIDR notation.
+  // IPRanges is a list of IP Ranges that are permitted or excluded. This should be a valid CIDR notation.
   kgen::List<kgen::String> ipRanges{};
-
   // URIDomains is a list of URI domains that are permitted or excluded.
   kgen::List<kgen::String> uriDomains{};
   kgen::UnknownFields unknown_fields{};
@@ -44,13 +41,12 @@ struct Excluded_4410af9f {
 
 // v1::Certificate::Spec::Keystores::Jks::PasswordSecretRef and 1 other.
 struct PasswordSecretRef_5a795a88 {
-  // Name of the resource being referred to.
-  // More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names
-  kgen::String name{};  // required
+  // Required. Name of the resource being referred to. More info:
+  // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names
+  kgen::String name{};
 
-  // The key of the entry in the Secret resource's `data` field to be used.
-  // Some instances of this field may be defaulted, in others it may be
-  // required.
+  // The key of the entry in the Secret resource's `data` field to be used. Some instances of this field may be
+  // defaulted, in others it may be required.
   kgen::String key{};
   kgen::UnknownFields unknown_fields{};
 

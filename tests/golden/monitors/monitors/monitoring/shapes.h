@@ -26,15 +26,12 @@ using ::kgen::operator<<;
 
 // v1::PodMonitor::Spec::PodMetricsEndpoint::BearerTokenSecret and 18 others.
 struct ProxyConnectHeader_65abae92 {
-  // Name of the referent.
-  // This field is effectively required, but due to backwards compatibility is
-  // allowed to be empty. Instances of this type with an empty value here are
-  // almost certainly wrong.
-  // More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names
-  // Default: `""`.
+  // Name of the referent. This field is effectively required, but due to backwards compatibility is allowed to be
+  // empty. Instances of this type with an empty value here are almost certainly wrong. ... Default: "".
   kgen::String name{};
 
-  kgen::String key{};  // required
+  // Required.
+  kgen::String key{};
   kgen::Optional<bool> optional{};
   kgen::UnknownFields unknown_fields{};
 
@@ -92,44 +89,28 @@ struct Relabeling_e2e927a8 {
     static constexpr std::string_view k_uppercase = "uppercase";
   };
 
-  // action to perform based on the regex matching.
-  //
-  // `Uppercase` and `Lowercase` actions require Prometheus >= v2.36.0.
-  // `DropEqual` and `KeepEqual` actions require Prometheus >= v2.41.0.
-  //
-  // Default: "Replace"
-  // Default: `"replace"`.
-  kgen::String action{};  // one of ActionValues
+  // One of ActionValues. action to perform based on the regex matching. `Uppercase` and `Lowercase` actions require
+  // Prometheus >= v2.36.0. `DropEqual` and `KeepEqual` actions require Prometheus >= v2.41.0. ... Default: "replace".
+  kgen::String action{};
 
-  // modulus to take of the hash of the source label values.
-  //
-  // Only applicable when the action is `HashMod`.
-  // At least 0.
+  // modulus to take of the hash of the source label values. Only applicable when the action is `HashMod`. At least 0.
   kgen::Optional<std::int64_t> modulus{};
-
   // regex defines the regular expression against which the extracted value is matched.
   kgen::String regex{};
 
-  // replacement value against which a Replace action is performed if the
-  // regular expression matches.
-  //
-  // Regex capture groups are available.
+  // replacement value against which a Replace action is performed if the regular expression matches. Regex capture
+  // groups are available.
   kgen::String replacement{};
 
   // separator defines the string between concatenated SourceLabels.
   kgen::String separator{};
 
-  // sourceLabels defines the source labels select values from existing labels. Their content is
-  // concatenated using the configured Separator and matched against the
-  // configured regular expression.
+  // sourceLabels defines the source labels select values from existing labels. Their content is concatenated using the
+  // configured Separator and matched against the configured regular expression.
   kgen::List<kgen::String> sourceLabels{};
 
-  // targetLabel defines the label to which the resulting string is written in a replacement.
-  //
-  // It is mandatory for `Replace`, `HashMod`, `Lowercase`, `Uppercase`,
-  // `KeepEqual` and `DropEqual` actions.
-  //
-  // Regex capture groups are available.
+  // targetLabel defines the label to which the resulting string is written in a replacement. It is mandatory for
+  // `Replace`, `HashMod`, `Lowercase`, `Uppercase`, `KeepEqual` and `DropEqual` actions. ...
   kgen::String targetLabel{};
   kgen::UnknownFields unknown_fields{};
 
@@ -168,15 +149,13 @@ struct TlsConfig_d45f7951 {
   // keySecret defines the Secret containing the client key file for the targets.
   kgen::Optional<KeySecret> keySecret = kgen::kAbsent;
 
-  // maxVersion defines the maximum acceptable TLS version.
-  //
-  // It requires Prometheus >= v2.41.0 or Thanos >= v0.31.0.
-  kgen::String maxVersion{};  // one of MaxVersionValues
+  // One of MaxVersionValues. maxVersion defines the maximum acceptable TLS version. It requires Prometheus >= v2.41.0
+  // or Thanos >= v0.31.0.
+  kgen::String maxVersion{};
 
-  // minVersion defines the minimum acceptable TLS version.
-  //
-  // It requires Prometheus >= v2.35.0 or Thanos >= v0.28.0.
-  kgen::String minVersion{};  // one of MinVersionValues
+  // One of MinVersionValues. minVersion defines the minimum acceptable TLS version. It requires Prometheus >= v2.35.0
+  // or Thanos >= v0.28.0.
+  kgen::String minVersion{};
 
   // serverName is used to verify the hostname for the targets.
   kgen::String serverName{};

@@ -45,7 +45,8 @@ struct Container_9a5b4115 {
   kgen::String name{};
   kgen::List<Env> env{};
   kgen::String image{};
-  kgen::String pullPolicy{};  // one of PullPolicyValues
+  // One of PullPolicyValues.
+  kgen::String pullPolicy{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;

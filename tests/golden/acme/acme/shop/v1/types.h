@@ -3,8 +3,8 @@
 // The types of shop.example.com/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef ACME_SHOP_V1_TYPES_H_
 #define ACME_SHOP_V1_TYPES_H_
 
@@ -30,11 +30,13 @@ using ::kgen::operator<<;
 struct Order {
   struct Spec {
     struct Address {
-      kgen::String city{};  // required
+      // Required.
+      kgen::String city{};
       // A number, or what is written on it.
       kgen::IntOrString door{};
       kgen::String postcode{};
-      kgen::String street{};  // required
+      // Required.
+      kgen::String street{};
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
@@ -53,7 +55,8 @@ struct Order {
       // Per cent. A negative one is an extra charge.
       kgen::Optional<double> discount{};
       kgen::List<kgen::String> engraving{};
-      kgen::String item{};  // required
+      // Required.
+      kgen::String item{};
       kgen::Optional<std::int32_t> quantity{};
       kgen::UnknownFields unknown_fields{};
 
@@ -81,46 +84,28 @@ struct Order {
     kgen::Json extensions{};
     // Cards by the name of who gets them.
     kgen::Map<GiftCard> giftCards{};
-
-    // The article, as the catalogue calls it.
-    // 1 to 80 characters.
-    kgen::String item{};  // required
-
-    // Articles that go into the same parcel.
-    // Elements are identified by `item`.
+    // Required. The article, as the catalogue calls it. 1 to 80 characters.
+    kgen::String item{};
+    // Elements are identified by `item`. Articles that go into the same parcel.
     kgen::List<Line> lines{};
-
     // What the article's own page asks for.
     kgen::Map<kgen::String> options{};
-
-    // How many people pack at the same time.
-    // Default: `1`.
+    // How many people pack at the same time. Default: 1.
     kgen::Optional<std::int32_t> packers{};
-
     kgen::Bytes photo{};
-
-    // Who is served first.
-    //
-    // Orders without a word about it are Normal.
-    // Default: `"Normal"`.
-    kgen::String priority{};  // one of PriorityValues
-
-    // How many of them.
-    // At least 1.
-    kgen::Optional<std::int32_t> quantity{};  // required
-
+    // One of PriorityValues. Who is served first. Orders without a word about it are Normal. Default: "Normal".
+    kgen::String priority{};
+    // Required. How many of them. At least 1.
+    kgen::Optional<std::int32_t> quantity{};
     // Where to look, hall by hall.
     kgen::List<kgen::List<std::int64_t>> shelves{};
-    // Note: C++ calls this `template_`.
-    kgen::Optional<Template> template_ = kgen::kAbsent;  // `template`
-
-    // null means that the customer was asked, and has none.
-    // May be null.
+    // `template`. Note: C++ calls this `template_`.
+    kgen::Optional<Template> template_ = kgen::kAbsent;
+    // null means that the customer was asked, and has none. May be null.
     kgen::String voucher{};
 
-    // What the parcel may weigh, in kilograms.
-    // Pattern
-    // `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`.
+    // What the parcel may weigh, in kilograms. Pattern
+    // `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([`...
     kgen::Quantity weight{};
     kgen::UnknownFields unknown_fields{};
 
@@ -135,18 +120,20 @@ struct Order {
         static constexpr std::string_view kUnknown = "Unknown";
       };
 
-      kgen::Time lastTransitionTime{};  // required
-      // At most 32768 characters.
-      kgen::String message{};  // required
+      // Required.
+      kgen::Time lastTransitionTime{};
+      // Required. At most 32768 characters.
+      kgen::String message{};
       // At least 0.
       kgen::Optional<std::int64_t> observedGeneration{};
-      // 1 to 1024 characters.
-      kgen::String reason{};  // required
-      kgen::String status{};  // required, one of StatusValues
+      // Required. 1 to 1024 characters.
+      kgen::String reason{};
+      // Required. One of StatusValues.
+      kgen::String status{};
 
-      // At most 316 characters, pattern
-      // `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`.
-      kgen::String type{};  // required
+      // Required. At most 316 characters, pattern
+      // `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9`...
+      kgen::String type{};
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
@@ -176,8 +163,8 @@ struct Order {
   };
 
   kgen::meta::v1::ObjectMeta metadata{};
-  // What the customer wants.
-  kgen::Optional<Spec> spec = kgen::kAbsent;  // required
+  // Required. What the customer wants.
+  kgen::Optional<Spec> spec = kgen::kAbsent;
   // How far it has got.
   kgen::Optional<Status> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};

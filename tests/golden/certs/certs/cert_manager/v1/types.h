@@ -3,8 +3,8 @@
 // The types of cert-manager.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef CERTS_CERT_MANAGER_V1_TYPES_H_
 #define CERTS_CERT_MANAGER_V1_TYPES_H_
 
@@ -42,24 +42,20 @@ struct Certificate {
         static constexpr std::string_view kDER = "DER";
       };
 
-      // Type is the name of the format type that should be written to the
-      // Certificate's target Secret.
-      kgen::String type{};  // required, one of TypeValues
+      // Required. One of TypeValues. Type is the name of the format type that should be written to the Certificate's
+      // target Secret.
+      kgen::String type{};
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
     };
 
     struct IssuerRef {
-      // Name of the issuer being referred to.
-      kgen::String name{};  // required
-
-      // Group of the issuer being referred to.
-      // Defaults to 'cert-manager.io'.
+      // Required. Name of the issuer being referred to.
+      kgen::String name{};
+      // Group of the issuer being referred to. Defaults to 'cert-manager.io'.
       kgen::String group{};
-
-      // Kind of the issuer being referred to.
-      // Defaults to 'Issuer'.
+      // Kind of the issuer being referred to. Defaults to 'Issuer'.
       kgen::String kind{};
       kgen::UnknownFields unknown_fields{};
 
@@ -70,30 +66,20 @@ struct Certificate {
       struct Jks {
         using PasswordSecretRef = PasswordSecretRef_5a795a88;
 
-        // Alias specifies the alias of the key in the keystore, required by the JKS format.
-        // If not provided, the default alias `certificate` will be used.
+        // Alias specifies the alias of the key in the keystore, required by the JKS format. If not provided, the
+        // default alias `certificate` will be used.
         kgen::String alias{};
 
-        // Create enables JKS keystore creation for the Certificate.
-        // If true, a file named `keystore.jks` will be created in the target
-        // Secret resource, encrypted using the password stored in
-        // `passwordSecretRef` or `password`.
-        // The keystore file will be updated immediately.
-        // If the issuer provided a CA certificate, a file named `truststore.jks`
-        // will also be created in the target Secret resource, encrypted using the
-        // password stored in `passwordSecretRef`
-        // containing the issuing Certificate Authority
-        kgen::Optional<bool> create{};  // required
+        // Required. Create enables JKS keystore creation for the Certificate. If true, a file named `keystore.jks` will
+        // be created in the target Secret resource, encrypted using the password stored in `passwordSecretRef` or...
+        kgen::Optional<bool> create{};
 
-        // Password provides a literal password used to encrypt the JKS keystore.
-        // Mutually exclusive with passwordSecretRef.
-        // One of password or passwordSecretRef must provide a password with a non-zero length.
+        // Password provides a literal password used to encrypt the JKS keystore. Mutually exclusive with
+        // passwordSecretRef. One of password or passwordSecretRef must provide a password with a non-zero length.
         kgen::String password{};
 
-        // PasswordSecretRef is a reference to a non-empty key in a Secret resource
-        // containing the password used to encrypt the JKS keystore.
-        // Mutually exclusive with password.
-        // One of password or passwordSecretRef must provide a password with a non-zero length.
+        // PasswordSecretRef is a reference to a non-empty key in a Secret resource containing the password used to
+        // encrypt the JKS keystore. Mutually exclusive with password. ...
         kgen::Optional<PasswordSecretRef> passwordSecretRef = kgen::kAbsent;
         kgen::UnknownFields unknown_fields{};
 
@@ -110,54 +96,29 @@ struct Certificate {
           static constexpr std::string_view kModern2026 = "Modern2026";
         };
 
-        // Create enables PKCS12 keystore creation for the Certificate.
-        // If true, a file named `keystore.p12` will be created in the target
-        // Secret resource, encrypted using the password stored in
-        // `passwordSecretRef` or in `password`.
-        // The keystore file will be updated immediately.
-        // If the issuer provided a CA certificate, a file named `truststore.p12` will
-        // also be created in the target Secret resource, encrypted using the
-        // password stored in `passwordSecretRef` containing the issuing Certificate
-        // Authority
-        kgen::Optional<bool> create{};  // required
+        // Required. Create enables PKCS12 keystore creation for the Certificate. If true, a file named `keystore.p12`
+        // will be created in the target Secret resource, encrypted using the password stored in `passwordSecretRef`...
+        kgen::Optional<bool> create{};
 
-        // Password provides a literal password used to encrypt the PKCS#12 keystore.
-        // Mutually exclusive with passwordSecretRef.
-        // One of password or passwordSecretRef must provide a password with a non-zero length.
+        // Password provides a literal password used to encrypt the PKCS#12 keystore. Mutually exclusive with
+        // passwordSecretRef. One of password or passwordSecretRef must provide a password with a non-zero length.
         kgen::String password{};
 
-        // PasswordSecretRef is a reference to a non-empty key in a Secret resource
-        // containing the password used to encrypt the PKCS#12 keystore.
-        // Mutually exclusive with password.
-        // One of password or passwordSecretRef must provide a password with a non-zero length.
+        // PasswordSecretRef is a reference to a non-empty key in a Secret resource containing the password used to
+        // encrypt the PKCS#12 keystore. Mutually exclusive with password. ...
         kgen::Optional<PasswordSecretRef> passwordSecretRef = kgen::kAbsent;
 
-        // Profile specifies the key and certificate encryption algorithms and the HMAC algorithm
-        // used to create the PKCS12 keystore. Default value is `LegacyRC2` for backward compatibility.
-        //
-        // If provided, allowed values are:
-        // `LegacyRC2`: Deprecated. Not supported by default in OpenSSL 3 or Java 20.
-        // `LegacyDES`: Less secure algorithm. Use this option for maximal compatibility.
-        // `Modern2023`: Secure algorithm. Use this option in case you have to always use secure algorithms
-        // (e.g., because of company policy). Please note that the security of the algorithm is not that important
-        // in reality, because the unencrypted certificate and private key are also stored in the Secret.
-        // `Modern2026`: Encodes PKCS#12 files using algorithms that are considered modern as of 2026.
-        // Private keys and certificates are encrypted using PBES2 with PBKDF2-HMAC-SHA-256 and AES-256-CBC.
-        // The MAC algorithm is PBMAC1 with PBKDF2-HMAC-SHA-256 and HMAC-SHA256.
-        // Files produced with this profile can be read by OpenSSL 3.4.0 and higher, Java 26 and higher,
-        // or with Java using compatible versions of Bouncy Castle. Meets FIPS 140-3 requirements.
-        kgen::String profile{};  // one of ProfileValues
+        // One of ProfileValues. Profile specifies the key and certificate encryption algorithms and the HMAC algorithm
+        // used to create the PKCS12 keystore. Default value is `LegacyRC2` for backward compatibility. ...
+        kgen::String profile{};
         kgen::UnknownFields unknown_fields{};
 
         static const kgen::TypeTable kTable;
       };
 
-      // JKS configures options for storing a JKS keystore in the
-      // `spec.secretName` Secret resource.
+      // JKS configures options for storing a JKS keystore in the `spec.secretName` Secret resource.
       kgen::Optional<Jks> jks = kgen::kAbsent;
-
-      // PKCS12 configures options for storing a PKCS12 keystore in the
-      // `spec.secretName` Secret resource.
+      // PKCS12 configures options for storing a PKCS12 keystore in the `spec.secretName` Secret resource.
       kgen::Optional<Pkcs12> pkcs12 = kgen::kAbsent;
       kgen::UnknownFields unknown_fields{};
 
@@ -171,9 +132,8 @@ struct Certificate {
       // if true then the name constraints are marked critical.
       kgen::Optional<bool> critical{};
 
-      // Excluded contains the constraints which must be disallowed. Any name matching a
-      // restriction in the excluded field is invalid regardless
-      // of information appearing in the permitted
+      // Excluded contains the constraints which must be disallowed. Any name matching a restriction in the excluded
+      // field is invalid regardless of information appearing in the permitted
       kgen::Optional<Excluded> excluded = kgen::kAbsent;
 
       // Permitted contains the constraints in which the names must be located.
@@ -184,13 +144,12 @@ struct Certificate {
     };
 
     struct OtherName {
-      // OID is the object identifier for the otherName SAN.
-      // The object identifier must be expressed as a dotted string, for
-      // example, "1.2.840.113556.1.4.221".
+      // OID is the object identifier for the otherName SAN. The object identifier must be expressed as a dotted string,
+      // for example, "1.2.840.113556.1.4.221".
       kgen::String oid{};
 
-      // utf8Value is the string value of the otherName SAN.
-      // The utf8Value accepts any valid UTF8 string to set as value for the otherName SAN.
+      // utf8Value is the string value of the otherName SAN. The utf8Value accepts any valid UTF8 string to set as value
+      // for the otherName SAN.
       kgen::String utf8Value{};
       kgen::UnknownFields unknown_fields{};
 
@@ -214,45 +173,20 @@ struct Certificate {
         static constexpr std::string_view kNever = "Never";
       };
 
-      // Algorithm is the private key algorithm of the corresponding private key
-      // for this certificate.
-      //
-      // If provided, allowed values are either `RSA`, `ECDSA` or `Ed25519`.
-      // If `algorithm` is specified and `size` is not provided,
-      // key size of 2048 will be used for `RSA` key algorithm and
-      // key size of 256 will be used for `ECDSA` key algorithm.
-      // key size is ignored when using the `Ed25519` key algorithm.
-      kgen::String algorithm{};  // one of AlgorithmValues
+      // One of AlgorithmValues. Algorithm is the private key algorithm of the corresponding private key for this
+      // certificate. If provided, allowed values are either `RSA`, `ECDSA` or `Ed25519`. ...
+      kgen::String algorithm{};
 
-      // The private key cryptography standards (PKCS) encoding for this
-      // certificate's private key to be encoded in.
-      //
-      // If provided, allowed values are `PKCS1` and `PKCS8` standing for PKCS#1
-      // and PKCS#8, respectively.
-      // Defaults to `PKCS1` if not specified.
-      kgen::String encoding{};  // one of EncodingValues
+      // One of EncodingValues. The private key cryptography standards (PKCS) encoding for this certificate's private
+      // key to be encoded in. ...
+      kgen::String encoding{};
 
-      // RotationPolicy controls how private keys should be regenerated when a
-      // re-issuance is being processed.
-      //
-      // If set to `Never`, a private key will only be generated if one does not
-      // already exist in the target `spec.secretName`. If one does exist but it
-      // does not have the correct algorithm or size, a warning will be raised
-      // to await user intervention.
-      // If set to `Always`, a private key matching the specified requirements
-      // will be generated whenever a re-issuance occurs.
-      // Default is `Always`.
-      // The default was changed from `Never` to `Always` in cert-manager >=v1.18.0.
-      kgen::String rotationPolicy{};  // one of RotationPolicyValues
+      // One of RotationPolicyValues. RotationPolicy controls how private keys should be regenerated when a re-issuance
+      // is being processed. ...
+      kgen::String rotationPolicy{};
 
-      // Size is the key bit size of the corresponding private key for this certificate.
-      //
-      // If `algorithm` is set to `RSA`, valid values are `2048`, `4096` or `8192`,
-      // and will default to `2048` if not specified.
-      // If `algorithm` is set to `ECDSA`, valid values are `256`, `384` or `521`,
-      // and will default to `256` if not specified.
-      // If `algorithm` is set to `Ed25519`, Size is ignored.
-      // No other values are allowed.
+      // Size is the key bit size of the corresponding private key for this certificate. If `algorithm` is set to `RSA`,
+      // valid values are `2048`, `4096` or `8192`, and will default to `2048` if not specified. ...
       kgen::Optional<std::int64_t> size{};
       kgen::UnknownFields unknown_fields{};
 
@@ -262,26 +196,17 @@ struct Certificate {
     struct Renewal {
       // CertificateRenewalWindows is the definition for renewal windows
       struct Window {
-        // `cron` is a cron compliant string to allow when the renewal should be allowed. Format is as shown below:
-        // * * * * *
-        // | | | | |
-        // | | | | day of the week (0–6) (Sunday to Saturday;
-        // | | | month (1–12)             7 is also Sunday on some systems)
-        // | | day of the month (1–31)
-        // | hour (0–23)
-        // minute (0–59)
-        // At least 1 character.
-        kgen::String cron{};  // required
+        // Required. `cron` is a cron compliant string to allow when the renewal should be allowed. Format is as shown
+        // below: * * * * * | | | | | | | | | day of the week (0–6) (Sunday to Saturday; | | |... At least 1 character.
+        kgen::String cron{};
 
-        // `timezone` is IANA compliant timezone. For example America/Denver.
-        // If this field is not set, timezone is treated as UTC.
-        // At least 1 character.
+        // `timezone` is IANA compliant timezone. For example America/Denver. If this field is not set, timezone is
+        // treated as UTC. At least 1 character.
         kgen::String timezone{};
 
-        // `windowDuration` is how long the cron definition is active for.
-        // Value must be in units accepted by Go time.ParseDuration https://golang.org/pkg/time/#ParseDuration.
-        // Pattern `^([0-9]+(\.[0-9]+)?(s|m|h))+$`.
-        kgen::String windowDuration{};  // required
+        // Required. `windowDuration` is how long the cron definition is active for. Value must be in units accepted by
+        // Go time.ParseDuration https://golang.org/pkg/time/#ParseDuration. Pattern `^([0-9]+(\.[0-9]+)?(s|m|h))+$`.
+        kgen::String windowDuration{};
         kgen::UnknownFields unknown_fields{};
 
         static const kgen::TypeTable kTable;
@@ -292,8 +217,8 @@ struct Certificate {
         static constexpr std::string_view kRenewBefore = "RenewBefore";
       };
 
-      // `policy` must be one of `Disabled`, `RenewBefore`.
-      kgen::String policy{};  // one of PolicyValues
+      // One of PolicyValues. `policy` must be one of `Disabled`, `RenewBefore`.
+      kgen::String policy{};
       // `windows` mentions the behavior of when the renewal must happen.
       kgen::List<Window> windows{};
       kgen::UnknownFields unknown_fields{};
@@ -369,177 +294,95 @@ struct Certificate {
       static constexpr std::string_view k_timestamping = "timestamping";
     };
 
-    // Defines extra output formats of the private key and signed certificate chain
-    // to be written to this Certificate's target Secret.
+    // Defines extra output formats of the private key and signed certificate chain to be written to this Certificate's
+    // target Secret.
     kgen::List<AdditionalOutputFormat> additionalOutputFormats{};
 
-    // Requested common name X509 certificate subject attribute.
-    // More info: https://datatracker.ietf.org/doc/html/rfc5280#section-4.1.2.6
-    // NOTE: TLS clients will ignore this value when any subject alternative name is
-    // set (see https://tools.ietf.org/html/rfc6125#section-6.4.4).
-    //
-    // Should have a length of 64 characters or fewer to avoid generating invalid CSRs.
-    // Cannot be set if the `literalSubject` field is set.
+    // Requested common name X509 certificate subject attribute. More info:
+    // https://datatracker.ietf.org/doc/html/rfc5280#section-4.1.2.6 NOTE: TLS clients will ignore this value when...
     kgen::String commonName{};
 
     // Requested DNS subject alternative names.
     kgen::List<kgen::String> dnsNames{};
 
-    // Requested 'duration' (i.e. lifetime) of the Certificate. Note that the
-    // issuer may choose to ignore the requested duration, just like any other
-    // requested attribute.
-    //
-    // If unset, this defaults to 90 days.
-    // Minimum accepted duration is 1 hour.
-    // Value must be in units accepted by Go time.ParseDuration https://golang.org/pkg/time/#ParseDuration.
+    // Requested 'duration' (i.e. lifetime) of the Certificate. Note that the issuer may choose to ignore the requested
+    // duration, just like any other requested attribute. If unset, this defaults to 90 days. ...
     kgen::String duration{};
 
     // Requested email subject alternative names.
     kgen::List<kgen::String> emailAddresses{};
 
-    // Whether the KeyUsage and ExtKeyUsage extensions should be set in the encoded CSR.
-    //
-    // This option defaults to true, and should only be disabled if the target
-    // issuer does not support CSRs with these X509 KeyUsage/ ExtKeyUsage extensions.
+    // Whether the KeyUsage and ExtKeyUsage extensions should be set in the encoded CSR. This option defaults to true,
+    // and should only be disabled if the target issuer does not support CSRs with these X509 KeyUsage/ ExtKeyUsage...
     kgen::Optional<bool> encodeUsagesInRequest{};
 
     // Requested IP address subject alternative names.
     kgen::List<kgen::String> ipAddresses{};
 
-    // Requested basic constraints isCA value.
-    // The isCA value is used to set the `isCA` field on the created CertificateRequest
-    // resources. Note that the issuer may choose to ignore the requested isCA value, just
-    // like any other requested attribute.
-    //
-    // If true, this will automatically add the `cert sign` usage to the list
-    // of requested `usages`.
+    // Requested basic constraints isCA value. The isCA value is used to set the `isCA` field on the created
+    // CertificateRequest resources. ...
     kgen::Optional<bool> isCA{};
 
-    // Reference to the issuer responsible for issuing the certificate.
-    // If the issuer is namespace-scoped, it must be in the same namespace
-    // as the Certificate. If the issuer is cluster-scoped, it can be used
-    // from any namespace.
-    //
-    // The `name` field of the reference must always be specified.
-    kgen::Optional<IssuerRef> issuerRef = kgen::kAbsent;  // required
+    // Required. Reference to the issuer responsible for issuing the certificate. If the issuer is namespace-scoped, it
+    // must be in the same namespace as the Certificate. ...
+    kgen::Optional<IssuerRef> issuerRef = kgen::kAbsent;
 
     // Additional keystore output formats to be stored in the Certificate's Secret.
     kgen::Optional<Keystores> keystores = kgen::kAbsent;
 
-    // Requested X.509 certificate subject, represented using the LDAP "String
-    // Representation of a Distinguished Name" [1].
-    // Important: the LDAP string format also specifies the order of the attributes
-    // in the subject, this is important when issuing certs for LDAP authentication.
-    // Example: `CN=foo,DC=corp,DC=example,DC=com`
-    // More info [1]: https://datatracker.ietf.org/doc/html/rfc4514
-    // More info: https://github.com/cert-manager/cert-manager/issues/3203
-    // More info: https://github.com/cert-manager/cert-manager/issues/4424
-    //
-    // Cannot be set if the `subject` or `commonName` field is set.
+    // Requested X.509 certificate subject, represented using the LDAP "String Representation of a Distinguished Name"
+    // [1]. ...
     kgen::String literalSubject{};
 
-    // x.509 certificate NameConstraint extension which MUST NOT be used in a non-CA certificate.
-    // More Info: https://datatracker.ietf.org/doc/html/rfc5280#section-4.2.1.10
-    //
-    // This is an Alpha Feature and is only enabled with the
-    // `--feature-gates=NameConstraints=true` option set on both
-    // the controller and webhook components.
+    // x.509 certificate NameConstraint extension which MUST NOT be used in a non-CA certificate. More Info:
+    // https://datatracker.ietf.org/doc/html/rfc5280#section-4.2.1.10 This is an Alpha Feature and is only enabled...
     kgen::Optional<NameConstraints> nameConstraints = kgen::kAbsent;
 
     // `otherNames` is an escape hatch for SAN that allows any type. We currently restrict the support to string like
-    // otherNames, cf RFC 5280 p 37
-    // Any UTF8 String valued otherName can be passed with by setting the keys oid: x.x.x.x and UTF8Value: somevalue for
-    // `otherName`.
-    // Most commonly this would be UPN set with oid: 1.3.6.1.4.1.311.20.2.3
-    // You should ensure that any OID passed is valid for the UTF8String type as we do not explicitly validate this.
+    // otherNames, cf RFC 5280 p 37 Any UTF8 String valued otherName can be passed with by setting the keys oid:...
     kgen::List<OtherName> otherNames{};
 
-    // Private key options. These include the key algorithm and size, the used
-    // encoding and the rotation policy.
+    // Private key options. These include the key algorithm and size, the used encoding and the rotation policy.
     kgen::Optional<PrivateKey> privateKey = kgen::kAbsent;
 
-    // How long before the currently issued certificate's expiry cert-manager should
-    // renew the certificate. For example, if a certificate is valid for 60 minutes,
-    // and `renewBefore=10m`, cert-manager will begin to attempt to renew the certificate
-    // 50 minutes after it was issued (i.e. when there are 10 minutes remaining until
-    // the certificate is no longer valid).
-    //
-    // NOTE: The actual lifetime of the issued certificate is used to determine the
-    // renewal time. If an issuer returns a certificate with a different lifetime than
-    // the one requested, cert-manager will use the lifetime of the issued certificate.
-    //
-    // If unset, this defaults to 1/3 of the issued certificate's lifetime.
-    // Minimum accepted value is 5 minutes.
-    // Value must be in units accepted by Go time.ParseDuration https://golang.org/pkg/time/#ParseDuration.
-    // Cannot be set if the `renewBeforePercentage` field is set.
+    // How long before the currently issued certificate's expiry cert-manager should renew the certificate. For example,
+    // if a certificate is valid for 60 minutes, and `renewBefore=10m`, cert-manager will begin to attempt to renew...
     kgen::String renewBefore{};
 
-    // `renewBeforePercentage` is like `renewBefore`, except it is a relative percentage
-    // rather than an absolute duration. For example, if a certificate is valid for 60
-    // minutes, and  `renewBeforePercentage=25`, cert-manager will begin to attempt to
-    // renew the certificate 45 minutes after it was issued (i.e. when there are 15
-    // minutes (25%) remaining until the certificate is no longer valid).
-    //
-    // NOTE: The actual lifetime of the issued certificate is used to determine the
-    // renewal time. If an issuer returns a certificate with a different lifetime than
-    // the one requested, cert-manager will use the lifetime of the issued certificate.
-    //
-    // Value must be an integer in the range (0,100). The minimum effective
-    // `renewBefore` derived from the `renewBeforePercentage` and `duration` fields is 5
-    // minutes.
-    // Cannot be set if the `renewBefore` field is set.
+    // `renewBeforePercentage` is like `renewBefore`, except it is a relative percentage rather than an absolute
+    // duration. ...
     kgen::Optional<std::int32_t> renewBeforePercentage{};
 
-    // `renewal` allows configuration of how your certificate is renewed. If the policy mentioned is
-    // `RenewBefore` then the controller respects `renewBefore` and `renewBeforePercentage`.
+    // `renewal` allows configuration of how your certificate is renewed. If the policy mentioned is `RenewBefore` then
+    // the controller respects `renewBefore` and `renewBeforePercentage`.
     kgen::Optional<Renewal> renewal = kgen::kAbsent;
 
-    // The maximum number of CertificateRequest revisions that are maintained in
-    // the Certificate's history. Each revision represents a single `CertificateRequest`
-    // created by this Certificate, either when it was created, renewed, or Spec
-    // was changed. Revisions will be removed by oldest first if the number of
-    // revisions exceeds this number.
-    //
-    // If set, revisionHistoryLimit must be a value of `1` or greater.
-    // Default value is `1`.
+    // The maximum number of CertificateRequest revisions that are maintained in the Certificate's history. Each
+    // revision represents a single `CertificateRequest` created by this Certificate, either when it was created,...
     kgen::Optional<std::int32_t> revisionHistoryLimit{};
 
-    // Name of the Secret resource that will be automatically created and
-    // managed by this Certificate resource. It will be populated with a
-    // private key and certificate, signed by the denoted issuer. The Secret
-    // resource lives in the same namespace as the Certificate resource.
-    kgen::String secretName{};  // required
+    // Required. Name of the Secret resource that will be automatically created and managed by this Certificate
+    // resource. It will be populated with a private key and certificate, signed by the denoted issuer. ...
+    kgen::String secretName{};
 
-    // Defines annotations and labels to be copied to the Certificate's Secret.
-    // Labels and annotations on the Secret will be changed as they appear on the
-    // SecretTemplate when added or removed. SecretTemplate annotations are added
-    // in conjunction with, and cannot overwrite, the base set of annotations
-    // cert-manager sets on the Certificate's Secret.
+    // Defines annotations and labels to be copied to the Certificate's Secret. Labels and annotations on the Secret
+    // will be changed as they appear on the SecretTemplate when added or removed. ...
     kgen::Optional<SecretTemplate> secretTemplate = kgen::kAbsent;
 
-    // Signature algorithm to use.
-    // Allowed values for RSA keys: SHA256WithRSA, SHA384WithRSA, SHA512WithRSA.
-    // Allowed values for ECDSA keys: ECDSAWithSHA256, ECDSAWithSHA384, ECDSAWithSHA512.
-    // Allowed values for Ed25519 keys: PureEd25519.
-    kgen::String signatureAlgorithm{};  // one of SignatureAlgorithmValues
+    // One of SignatureAlgorithmValues. Signature algorithm to use. Allowed values for RSA keys: SHA256WithRSA,
+    // SHA384WithRSA, SHA512WithRSA. ...
+    kgen::String signatureAlgorithm{};
 
-    // Requested set of X509 certificate subject attributes.
-    // More info: https://datatracker.ietf.org/doc/html/rfc5280#section-4.1.2.6
-    //
-    // The common name attribute is specified separately in the `commonName` field.
-    // Cannot be set if the `literalSubject` field is set.
+    // Requested set of X509 certificate subject attributes. More info:
+    // https://datatracker.ietf.org/doc/html/rfc5280#section-4.1.2.6 The common name attribute is specified...
     kgen::Optional<Subject> subject = kgen::kAbsent;
 
     // Requested URI subject alternative names.
     kgen::List<kgen::String> uris{};
 
-    // Requested key usages and extended key usages.
-    // These usages are used to set the `usages` field on the created CertificateRequest
-    // resources. If `encodeUsagesInRequest` is unset or set to `true`, the usages
-    // will additionally be encoded in the `request` field which contains the CSR blob.
-    //
-    // If unset, defaults to `digital signature` and `key encipherment`.
-    kgen::List<kgen::String> usages{};  // each one of UsagesValues
+    // Each one of UsagesValues. Requested key usages and extended key usages. These usages are used to set the `usages`
+    // field on the created CertificateRequest resources. ...
+    kgen::List<kgen::String> usages{};
     kgen::UnknownFields unknown_fields{};
 
     static const kgen::TypeTable kTable;
@@ -549,19 +392,17 @@ struct Certificate {
     struct Acme {
       struct Ari {
         struct SuggestedWindow {
-          // End is the end of the suggested renewal window.
-          kgen::Time end{};  // required
-          // Start is the start of the suggested renewal window.
-          kgen::Time start{};  // required
+          // Required. End is the end of the suggested renewal window.
+          kgen::Time end{};
+          // Required. Start is the start of the suggested renewal window.
+          kgen::Time start{};
           kgen::UnknownFields unknown_fields{};
 
           static const kgen::TypeTable kTable;
         };
 
-        // ExplanationURL is a human-readable URL that may explain why the suggested window
-        // has its current value.
+        // ExplanationURL is a human-readable URL that may explain why the suggested window has its current value.
         kgen::String explanationURL{};
-
         // LastChecked is the time at which the ACME server was last checked for renewal information.
         kgen::Time lastChecked{};
         // LastError is the last error encountered when checking the ACME server for renewal information, if any.
@@ -575,8 +416,8 @@ struct Certificate {
         static const kgen::TypeTable kTable;
       };
 
-      // ARI stores the ACME Renewal Information that is fetched from the ACME server
-      // in accordance with RFC 9773. This is only populated if the ARI feature gate is enabled.
+      // ARI stores the ACME Renewal Information that is fetched from the ACME server in accordance with RFC 9773. This
+      // is only populated if the ARI feature gate is enabled.
       kgen::Optional<Ari> ari = kgen::kAbsent;
       kgen::UnknownFields unknown_fields{};
 
@@ -591,29 +432,21 @@ struct Certificate {
         static constexpr std::string_view kUnknown = "Unknown";
       };
 
-      // LastTransitionTime is the timestamp corresponding to the last status
-      // change of this condition.
+      // LastTransitionTime is the timestamp corresponding to the last status change of this condition.
       kgen::Time lastTransitionTime{};
-
-      // Message is a human readable description of the details of the last
-      // transition, complementing reason.
+      // Message is a human readable description of the details of the last transition, complementing reason.
       kgen::String message{};
 
-      // If set, this represents the .metadata.generation that the condition was
-      // set based upon.
-      // For instance, if .metadata.generation is currently 12, but the
-      // .status.condition[x].observedGeneration is 9, the condition is out of date
-      // with respect to the current state of the Certificate.
+      // If set, this represents the .metadata.generation that the condition was set based upon. For instance, if
+      // .metadata.generation is currently 12, but the .status.condition[x].observedGeneration is 9, the condition is...
       kgen::Optional<std::int64_t> observedGeneration{};
 
-      // Reason is a brief machine readable explanation for the condition's last
-      // transition.
+      // Reason is a brief machine readable explanation for the condition's last transition.
       kgen::String reason{};
-
-      // Status of the condition, one of (`True`, `False`, `Unknown`).
-      kgen::String status{};  // required, one of StatusValues
-      // Type of the condition, known values are (`Ready`, `Issuing`).
-      kgen::String type{};  // required
+      // Required. One of StatusValues. Status of the condition, one of (`True`, `False`, `Unknown`).
+      kgen::String status{};
+      // Required. Type of the condition, known values are (`Ready`, `Issuing`).
+      kgen::String type{};
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
@@ -622,60 +455,33 @@ struct Certificate {
     // ACME stores information that is fetched from the ACME CA server.
     kgen::Optional<Acme> acme = kgen::kAbsent;
 
-    // List of status conditions to indicate the status of certificates.
-    // Known condition types are `Ready` and `Issuing`.
-    // Elements are identified by `type`.
+    // Elements are identified by `type`. List of status conditions to indicate the status of certificates. Known
+    // condition types are `Ready` and `Issuing`.
     kgen::List<Condition> conditions{};
 
-    // The number of continuous failed issuance attempts up till now. This
-    // field gets removed (if set) on a successful issuance and gets set to
-    // 1 if unset and an issuance has failed. If an issuance has failed, the
-    // delay till the next issuance will be calculated using formula
-    // time.Hour * 2 ^ (failedIssuanceAttempts - 1).
+    // The number of continuous failed issuance attempts up till now. This field gets removed (if set) on a successful
+    // issuance and gets set to 1 if unset and an issuance has failed. ...
     kgen::Optional<std::int64_t> failedIssuanceAttempts{};
 
-    // LastFailureTime is set only if the latest issuance for this
-    // Certificate failed and contains the time of the failure. If an
-    // issuance has failed, the delay till the next issuance will be
-    // calculated using formula time.Hour * 2 ^ (failedIssuanceAttempts -
-    // 1). If the latest issuance has succeeded this field will be unset.
+    // LastFailureTime is set only if the latest issuance for this Certificate failed and contains the time of the
+    // failure. ...
     kgen::Time lastFailureTime{};
 
-    // The name of the Secret resource containing the private key to be used
-    // for the next certificate iteration.
-    // The keymanager controller will automatically set this field if the
-    // `Issuing` condition is set to `True`.
-    // It will automatically unset this field when the Issuing condition is
-    // not set or False.
+    // The name of the Secret resource containing the private key to be used for the next certificate iteration. The
+    // keymanager controller will automatically set this field if the `Issuing` condition is set to `True`. ...
     kgen::String nextPrivateKeySecretName{};
 
-    // The expiration time of the certificate stored in the secret named
-    // by this resource in `spec.secretName`.
+    // The expiration time of the certificate stored in the secret named by this resource in `spec.secretName`.
     kgen::Time notAfter{};
-
-    // The time after which the certificate stored in the secret named
-    // by this resource in `spec.secretName` is valid.
+    // The time after which the certificate stored in the secret named by this resource in `spec.secretName` is valid.
     kgen::Time notBefore{};
 
-    // RenewalTime is the time at which the certificate will be next
-    // renewed.
-    // If not set, no upcoming renewal is scheduled.
+    // RenewalTime is the time at which the certificate will be next renewed. If not set, no upcoming renewal is
+    // scheduled.
     kgen::Time renewalTime{};
 
-    // The current 'revision' of the certificate as issued.
-    //
-    // When a CertificateRequest resource is created, it will have the
-    // `cert-manager.io/certificate-revision` set to one greater than the
-    // current value of this field.
-    //
-    // Upon issuance, this field will be set to the value of the annotation
-    // on the CertificateRequest resource used to issue the certificate.
-    //
-    // Persisting the value on the CertificateRequest resource allows the
-    // certificates controller to know whether a request is part of an old
-    // issuance or if it is part of the ongoing revision's issuance by
-    // checking if the revision value in the annotation is greater than this
-    // field.
+    // The current 'revision' of the certificate as issued. When a CertificateRequest resource is created, it will have
+    // the `cert-manager.io/certificate-revision` set to one greater than the current value of this field. ...
     kgen::Optional<std::int64_t> revision{};
     kgen::UnknownFields unknown_fields{};
 
@@ -695,10 +501,8 @@ struct Certificate {
   // https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status
   kgen::Optional<Spec> spec = kgen::kAbsent;
 
-  // Status of the Certificate.
-  // This is set and managed automatically.
-  // Read-only.
-  // More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status
+  // Status of the Certificate. This is set and managed automatically. Read-only. More info:
+  // https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status
   kgen::Optional<Status> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

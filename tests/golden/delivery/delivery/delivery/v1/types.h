@@ -3,8 +3,8 @@
 // The types of delivery.example.com/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef DELIVERY_DELIVERY_V1_TYPES_H_
 #define DELIVERY_DELIVERY_V1_TYPES_H_
 
@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "delivery/fingerprint.h"
-#include "k8s/core/v1/embedded_types.h"
+#include "k8s/core/v1/common_types.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/type_table.h"
@@ -29,8 +29,6 @@ using ::kgen::operator<<;
 // `rollouts` of delivery.example.com/v1, namespaced.
 struct Rollout {
   struct Spec {
-    using Selector = kgen::meta::v1::LabelSelector;
-
     // This CRD has a part of it: Container without envFrom, lifecycle, resizePolicy, restartPolicy, restartPolicyRules,
     // startupProbe, stdinOnce, terminationMessagePolicy, volumeDevices; ContainerPort without hostIP, hostPort;
     // EmptyDirVolumeSource without medium, sizeLimit; EnvVarSource without configMapKeyRef, fieldRef, fileKeyRef,
@@ -72,20 +70,20 @@ struct Rollout {
     kgen::Optional<Canary> canary = kgen::kAbsent;
     kgen::Optional<std::int32_t> replicas{};
     kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
-
-    // The pods.
-    // May be null.
-    kgen::Optional<Template> template_ = kgen::kAbsent;  // `template`
+    // `template`. The pods. May be null.
+    kgen::Optional<Template> template_ = kgen::kAbsent;
     kgen::UnknownFields unknown_fields{};
+
+    using Selector = kgen::meta::v1::LabelSelector;
 
     static const kgen::TypeTable kTable;
   };
 
   struct Status {
-    using Condition = kgen::meta::v1::Condition;
-
     kgen::List<kgen::meta::v1::Condition> conditions{};
     kgen::UnknownFields unknown_fields{};
+
+    using Condition = kgen::meta::v1::Condition;
 
     static const kgen::TypeTable kTable;
   };

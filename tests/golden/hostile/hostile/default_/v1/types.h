@@ -3,8 +3,8 @@
 // The types of default.example.com/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef HOSTILE_DEFAULT_V1_TYPES_H_
 #define HOSTILE_DEFAULT_V1_TYPES_H_
 
@@ -42,7 +42,8 @@ struct Client {
         static constexpr std::string_view k_INT_MAX = "INT_MAX";
       };
 
-      kgen::String EOF_{};  // `EOF`, one of EOFValues
+      // `EOF`. One of EOFValues.
+      kgen::String EOF_{};
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
@@ -142,62 +143,91 @@ struct Client {
     };
 
     kgen::String name{};
-    kgen::String namespace_{};  // `namespace`
-    kgen::String ref{};  // `$ref`
-    kgen::String schema{};  // `$schema`
-    kgen::String dash{};  // `-`
-    kgen::String n2xx{};  // `2xx`
-    kgen::Optional<ETIMEDOUT_2_> ETIMEDOUT_ = kgen::kAbsent;  // `ETIMEDOUT`
+    // `namespace`.
+    kgen::String namespace_{};
+    // `$ref`.
+    kgen::String ref{};
+    // `$schema`.
+    kgen::String schema{};
+    // `-`.
+    kgen::String dash{};
+    // `2xx`.
+    kgen::String n2xx{};
+    // `ETIMEDOUT`.
+    kgen::Optional<ETIMEDOUT_2_> ETIMEDOUT_ = kgen::kAbsent;
     kgen::String Foo_bar{};
-    kgen::Optional<double> I_{};  // `I`
-    kgen::String LC_ALL_{};  // `LC_ALL`
+    // `I`.
+    kgen::Optional<double> I_{};
+    // `LC_ALL`.
+    kgen::String LC_ALL_{};
     kgen::List<kgen::String> Optional{};
     kgen::Optional<Port_> Port = kgen::kAbsent;
-    kgen::Optional<Spec_2_> Spec_ = kgen::kAbsent;  // `Spec`
+    // `Spec`.
+    kgen::Optional<Spec_2_> Spec_ = kgen::kAbsent;
     kgen::String String{};
-    kgen::String underscore{};  // `_`
-    kgen::String Reserved{};  // `_Reserved`
-    kgen::String init{};  // `__init__`
+    // `_`.
+    kgen::String underscore{};
+    // `_Reserved`.
+    kgen::String Reserved{};
+    // `__init__`.
+    kgen::String init{};
     kgen::Json anything{};
-    kgen::Map<kgen::String> byName{};  // each one of ByNameValues
-    kgen::String caf_u00e9{};  // `café`
-    kgen::String co_await_{};  // `co_await`
-    kgen::Optional<std::int64_t> code{};  // one of CodeValues
+    // Each one of ByNameValues.
+    kgen::Map<kgen::String> byName{};
+    // `café`.
+    kgen::String caf_u00e9{};
+    // `co_await`.
+    kgen::String co_await_{};
+    // One of CodeValues.
+    kgen::Optional<std::int64_t> code{};
     kgen::Map<kgen::Map<kgen::List<Deep>>> deep{};
     kgen::Json embedded{};
     kgen::Optional<Empty> empty = kgen::kAbsent;
-    kgen::Optional<std::int64_t> errno_{};  // `errno`
+    // `errno`.
+    kgen::Optional<std::int64_t> errno_{};
     kgen::List<bool> flags{};
-    kgen::String foo_bar_2{};  // `foo-bar`
-    kgen::String foo_bar_3{};  // `foo.bar`
+    // `foo-bar`.
+    kgen::String foo_bar_2{};
+    // `foo.bar`.
+    kgen::String foo_bar_3{};
     kgen::String fooBar{};
     kgen::String foo_bar{};
     kgen::List<kgen::List<Grid>> grid{};
-    kgen::String kTable_{};  // `kTable`
-    kgen::String kgen_{};  // `kgen`
-    kgen::String linux_{};  // `linux`
-    kgen::Optional<std::int32_t> major_{};  // `major`
+    // `kTable`.
+    kgen::String kTable_{};
+    // `kgen`.
+    kgen::String kgen_{};
+    // `linux`.
+    kgen::String linux_{};
+    // `major`.
+    kgen::Optional<std::int32_t> major_{};
     kgen::Optional<Metrics> metrics = kgen::kAbsent;
     kgen::List<MetricsRelabeling> metricsRelabelings{};
-    kgen::String mode{};  // one of ModeValues
+    // One of ModeValues.
+    kgen::String mode{};
     kgen::String modeValues{};
-    kgen::List<kgen::String> modes{};  // each one of ModesValues
-    kgen::Optional<NatOutgoing> nat_outgoing = kgen::kAbsent;  // `nat-outgoing`
+    // Each one of ModesValues.
+    kgen::List<kgen::String> modes{};
+    // `nat-outgoing`.
+    kgen::Optional<NatOutgoing> nat_outgoing = kgen::kAbsent;
     kgen::Optional<NatOutgoing_2> natOutgoing = kgen::kAbsent;
-    kgen::Json not_{};  // `not`
-    kgen::Optional<bool> operator_{};  // `operator`
+    // `not`.
+    kgen::Json not_{};
+    // `operator`.
+    kgen::Optional<bool> operator_{};
     kgen::Optional<Port_2> port = kgen::kAbsent;
     kgen::Optional<Spec_2> spec = kgen::kAbsent;
-    kgen::String std_{};  // `std`
-    kgen::Optional<bool> stdin_{};  // `stdin`
+    // `std`.
+    kgen::String std_{};
+    // `stdin`.
+    kgen::Optional<bool> stdin_{};
 
-    // trigraph ? ?/ bidi  mark, line
-    //  separator, NO LINT, clang format off
-    // #pragma once\ .
-    // Default: `"*/ \"quoted\\"`. Pattern `^[a-z]\\$`.
+    // trigraph ? ?/ bidi  mark, line separator, NO LINT, clang format off #pragma once\. Default: `"*/ \"quoted\\"`.
+    // Pattern `^[a-z]\\$`.
     kgen::String trouble{};
 
-    kgen::String unknown_fields_{};  // `unknown_fields`
+    // `unknown_fields`.
+    kgen::String unknown_fields_{};
     kgen::UnknownFields unknown_fields{};
 
     static const kgen::TypeTable kTable;
@@ -211,7 +241,8 @@ struct Client {
       static const kgen::TypeTable kTable;
     };
 
-    kgen::String Status_{};  // `Status`
+    // `Status`.
+    kgen::String Status_{};
     kgen::Optional<Status_2_> status = kgen::kAbsent;
     kgen::UnknownFields unknown_fields{};
 
@@ -349,9 +380,12 @@ struct ScalePaths {
 
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<Spec> spec = kgen::kAbsent;
-  kgen::Optional<ScalePaths_2_> ScalePaths_ = kgen::kAbsent;  // `ScalePaths`
-  kgen::String SelectableFields_{};  // `SelectableFields`
-  kgen::String kPrinterColumns_{};  // `kPrinterColumns`
+  // `ScalePaths`.
+  kgen::Optional<ScalePaths_2_> ScalePaths_ = kgen::kAbsent;
+  // `SelectableFields`.
+  kgen::String SelectableFields_{};
+  // `kPrinterColumns`.
+  kgen::String kPrinterColumns_{};
   kgen::String kScalePathsColumns{};
   kgen::String kScalePathsFields{};
   kgen::String kScalePathsKind{};

@@ -3,8 +3,8 @@
 // The types of monitoring.coreos.com/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef MONITORS_MONITORING_V1_TYPES_H_
 #define MONITORS_MONITORING_V1_TYPES_H_
 
@@ -38,15 +38,8 @@ using ::kgen::operator<<;
 struct PodMonitor {
   struct Spec {
     struct AttachMetadata {
-      // node when set to true, Prometheus attaches node metadata to the discovered
-      // targets.
-      //
-      // The Prometheus service account must have the `list` and `watch`
-      // permissions on the `Nodes` objects.
-      //
-      // Node metadata labels are not automatically added to scraped metrics. They are
-      // exposed as `__meta_kubernetes_node_*` labels and can be copied to timeseries
-      // with relabeling configuration.
+      // node when set to true, Prometheus attaches node metadata to the discovered targets. The Prometheus service
+      // account must have the `list` and `watch` permissions on the `Nodes` objects. ...
       kgen::Optional<bool> node{};
       kgen::UnknownFields unknown_fields{};
 
@@ -54,10 +47,8 @@ struct PodMonitor {
     };
 
     struct NamespaceSelector {
-      // any defines the boolean describing whether all namespaces are selected in contrast to a
-      // list restricting them.
+      // any defines the boolean describing whether all namespaces are selected in contrast to a list restricting them.
       kgen::Optional<bool> any{};
-
       // matchNames defines the list of namespace names to select from.
       kgen::List<kgen::String> matchNames{};
       kgen::UnknownFields unknown_fields{};
@@ -99,10 +90,7 @@ struct PodMonitor {
         // credentials defines a key of a Secret in the namespace that contains the credentials for authentication.
         kgen::Optional<Credentials> credentials = kgen::kAbsent;
 
-        // type defines the authentication type. The value is case-insensitive.
-        //
-        // "Basic" is not a supported value.
-        //
+        // type defines the authentication type. The value is case-insensitive. "Basic" is not a supported value.
         // Default: "Bearer"
         kgen::String type{};
         kgen::UnknownFields unknown_fields{};
@@ -119,12 +107,9 @@ struct PodMonitor {
         // `optional`: Specify whether the Secret or its key must be defined
         using Username = ProxyConnectHeader_65abae92;
 
-        // password defines a key of a Secret containing the password for
-        // authentication.
+        // password defines a key of a Secret containing the password for authentication.
         kgen::Optional<Password> password = kgen::kAbsent;
-
-        // username defines a key of a Secret containing the username for
-        // authentication.
+        // username defines a key of a Secret containing the username for authentication.
         kgen::Optional<Username> username = kgen::kAbsent;
         kgen::UnknownFields unknown_fields{};
 
@@ -145,51 +130,36 @@ struct PodMonitor {
 
         using TlsConfig = TlsConfig_d45f7951;
 
-        // clientId defines a key of a Secret or ConfigMap containing the
-        // OAuth2 client's ID.
-        kgen::Optional<ClientId> clientId = kgen::kAbsent;  // required
-
-        // clientSecret defines a key of a Secret containing the OAuth2
-        // client's secret.
-        kgen::Optional<ClientSecret> clientSecret = kgen::kAbsent;  // required
-
-        // endpointParams configures the HTTP parameters to append to the token
-        // URL.
+        // Required. clientId defines a key of a Secret or ConfigMap containing the OAuth2 client's ID.
+        kgen::Optional<ClientId> clientId = kgen::kAbsent;
+        // Required. clientSecret defines a key of a Secret containing the OAuth2 client's secret.
+        kgen::Optional<ClientSecret> clientSecret = kgen::kAbsent;
+        // endpointParams configures the HTTP parameters to append to the token URL.
         kgen::Map<kgen::String> endpointParams{};
 
-        // noProxy defines a comma-separated string that can contain IPs, CIDR notation, domain names
-        // that should be excluded from proxying. IP and domain names can
-        // contain port numbers.
-        //
-        // It requires Prometheus >= v2.43.0, Alertmanager >= v0.25.0 or Thanos >= v0.32.0.
+        // noProxy defines a comma-separated string that can contain IPs, CIDR notation, domain names that should be
+        // excluded from proxying. IP and domain names can contain port numbers. ...
         kgen::String noProxy{};
 
-        // proxyConnectHeader optionally specifies headers to send to
-        // proxies during CONNECT requests.
-        //
-        // It requires Prometheus >= v2.43.0, Alertmanager >= v0.25.0 or Thanos >= v0.32.0.
+        // proxyConnectHeader optionally specifies headers to send to proxies during CONNECT requests. It requires
+        // Prometheus >= v2.43.0, Alertmanager >= v0.25.0 or Thanos >= v0.32.0.
         kgen::Map<kgen::List<ProxyConnectHeader>> proxyConnectHeader{};
 
         // proxyFromEnvironment defines whether to use the proxy configuration defined by environment variables
-        // (HTTP_PROXY, HTTPS_PROXY, and NO_PROXY).
-        //
-        // It requires Prometheus >= v2.43.0, Alertmanager >= v0.25.0 or Thanos >= v0.32.0.
+        // (HTTP_PROXY, HTTPS_PROXY, and NO_PROXY). ...
         kgen::Optional<bool> proxyFromEnvironment{};
 
-        // proxyUrl defines the HTTP proxy server to use.
-        // Pattern `^(http|https|socks5)://.+$`.
+        // proxyUrl defines the HTTP proxy server to use. Pattern `^(http|https|socks5)://.+$`.
         kgen::String proxyUrl{};
-
         // scopes defines the OAuth2 scopes used for the token request.
         kgen::List<kgen::String> scopes{};
 
-        // tlsConfig defines the TLS configuration to use when connecting to the OAuth2 server.
-        // It requires Prometheus >= v2.43.0.
+        // tlsConfig defines the TLS configuration to use when connecting to the OAuth2 server. It requires Prometheus
+        // >= v2.43.0.
         kgen::Optional<TlsConfig> tlsConfig = kgen::kAbsent;
 
-        // tokenUrl defines the URL to fetch the token from.
-        // Pattern `^(http|https)://.+$`.
-        kgen::String tokenUrl{};  // required
+        // Required. tokenUrl defines the URL to fetch the token from. Pattern `^(http|https)://.+$`.
+        kgen::String tokenUrl{};
         kgen::UnknownFields unknown_fields{};
 
         static const kgen::TypeTable kTable;
@@ -202,161 +172,93 @@ struct PodMonitor {
         static constexpr std::string_view k_https = "https";
       };
 
-      // authorization configures the Authorization header credentials used by
-      // the client.
-      //
-      // Cannot be set at the same time as `basicAuth`, `bearerTokenSecret` or `oauth2`.
+      // authorization configures the Authorization header credentials used by the client. Cannot be set at the same
+      // time as `basicAuth`, `bearerTokenSecret` or `oauth2`.
       kgen::Optional<Authorization> authorization = kgen::kAbsent;
 
-      // basicAuth defines the Basic Authentication credentials used by the
-      // client.
-      //
-      // Cannot be set at the same time as `authorization`, `bearerTokenSecret` or `oauth2`.
+      // basicAuth defines the Basic Authentication credentials used by the client. Cannot be set at the same time as
+      // `authorization`, `bearerTokenSecret` or `oauth2`.
       kgen::Optional<BasicAuth> basicAuth = kgen::kAbsent;
 
-      // bearerTokenSecret defines a key of a Secret containing the bearer token
-      // used by the client for authentication. The secret needs to be in the
-      // same namespace as the custom resource and readable by the Prometheus
-      // Operator.
-      //
-      // Cannot be set at the same time as `authorization`, `basicAuth` or `oauth2`.
-      //
-      // Deprecated: use `authorization` instead.
+      // bearerTokenSecret defines a key of a Secret containing the bearer token used by the client for authentication.
+      // ...
       kgen::Optional<BearerTokenSecret> bearerTokenSecret = kgen::kAbsent;
 
       // enableHttp2 can be used to disable HTTP2.
       kgen::Optional<bool> enableHttp2{};
 
-      // filterRunning when true, the pods which are not running (e.g. either in Failed or
-      // Succeeded state) are dropped during the target discovery.
-      //
-      // If unset, the filtering is enabled.
-      //
-      // More info: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase
+      // filterRunning when true, the pods which are not running (e.g. either in Failed or Succeeded state) are dropped
+      // during the target discovery. If unset, the filtering is enabled. ...
       kgen::Optional<bool> filterRunning{};
 
-      // followRedirects defines whether the client should follow HTTP 3xx
-      // redirects.
+      // followRedirects defines whether the client should follow HTTP 3xx redirects.
       kgen::Optional<bool> followRedirects{};
-
-      // honorLabels when true preserves the metric's labels when they collide
-      // with the target's labels.
+      // honorLabels when true preserves the metric's labels when they collide with the target's labels.
       kgen::Optional<bool> honorLabels{};
-
-      // honorTimestamps defines whether Prometheus preserves the timestamps
-      // when exposed by the target.
+      // honorTimestamps defines whether Prometheus preserves the timestamps when exposed by the target.
       kgen::Optional<bool> honorTimestamps{};
 
-      // interval at which Prometheus scrapes the metrics from the target.
-      //
-      // If empty, Prometheus uses the global scrape interval.
-      // Pattern `^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$`.
+      // interval at which Prometheus scrapes the metrics from the target. If empty, Prometheus uses the global scrape
+      // interval. Pattern `^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0`...
       kgen::String interval{};
 
-      // metricRelabelings defines the relabeling rules to apply to the
-      // samples before ingestion.
+      // metricRelabelings defines the relabeling rules to apply to the samples before ingestion.
       kgen::List<MetricRelabeling> metricRelabelings{};
 
-      // noProxy defines a comma-separated string that can contain IPs, CIDR notation, domain names
-      // that should be excluded from proxying. IP and domain names can
-      // contain port numbers.
-      //
-      // It requires Prometheus >= v2.43.0, Alertmanager >= v0.25.0 or Thanos >= v0.32.0.
+      // noProxy defines a comma-separated string that can contain IPs, CIDR notation, domain names that should be
+      // excluded from proxying. IP and domain names can contain port numbers. ...
       kgen::String noProxy{};
 
-      // oauth2 defines the OAuth2 settings used by the client.
-      //
-      // It requires Prometheus >= 2.27.0.
-      //
-      // Cannot be set at the same time as `authorization`, `basicAuth` or `bearerTokenSecret`.
+      // oauth2 defines the OAuth2 settings used by the client. It requires Prometheus >= 2.27.0. Cannot be set at the
+      // same time as `authorization`, `basicAuth` or `bearerTokenSecret`.
       kgen::Optional<Oauth2> oauth2 = kgen::kAbsent;
 
       // params define optional HTTP URL parameters.
       kgen::Map<kgen::List<kgen::String>> params{};
 
-      // path defines the HTTP path from which to scrape for metrics.
-      //
-      // If empty, Prometheus uses the default value (e.g. `/metrics`).
+      // path defines the HTTP path from which to scrape for metrics. If empty, Prometheus uses the default value (e.g.
+      // `/metrics`).
       kgen::String path{};
 
-      // port defines the `Pod` port name which exposes the endpoint.
-      //
-      // If the pod doesn't expose a port with the same name, it will result
-      // in no targets being discovered.
-      //
-      // If a `Pod` has multiple `Port`s with the same name (which is not
-      // recommended), one target instance per unique port number will be
-      // generated.
-      //
-      // It takes precedence over the `portNumber` and `targetPort` fields.
+      // port defines the `Pod` port name which exposes the endpoint. If the pod doesn't expose a port with the same
+      // name, it will result in no targets being discovered. ...
       kgen::String port{};
 
-      // portNumber defines the `Pod` port number which exposes the endpoint.
-      //
-      // The `Pod` must declare the specified `Port` in its spec or the
-      // target will be dropped by Prometheus.
-      //
-      // This cannot be used to enable scraping of an undeclared port.
-      // To scrape targets on a port which isn't exposed, you need to use
-      // relabeling to override the `__address__` label (but beware of
-      // duplicate targets if the `Pod` has other declared ports).
-      //
-      // In practice Prometheus will select targets for which the
-      // matches the target's __meta_kubernetes_pod_container_port_number.
-      // 1 to 65535.
+      // portNumber defines the `Pod` port number which exposes the endpoint. The `Pod` must declare the specified
+      // `Port` in its spec or the target will be dropped by Prometheus. ... 1 to 65535.
       kgen::Optional<std::int32_t> portNumber{};
 
-      // proxyConnectHeader optionally specifies headers to send to
-      // proxies during CONNECT requests.
-      //
-      // It requires Prometheus >= v2.43.0, Alertmanager >= v0.25.0 or Thanos >= v0.32.0.
+      // proxyConnectHeader optionally specifies headers to send to proxies during CONNECT requests. It requires
+      // Prometheus >= v2.43.0, Alertmanager >= v0.25.0 or Thanos >= v0.32.0.
       kgen::Map<kgen::List<ProxyConnectHeader>> proxyConnectHeader{};
 
       // proxyFromEnvironment defines whether to use the proxy configuration defined by environment variables
-      // (HTTP_PROXY, HTTPS_PROXY, and NO_PROXY).
-      //
-      // It requires Prometheus >= v2.43.0, Alertmanager >= v0.25.0 or Thanos >= v0.32.0.
+      // (HTTP_PROXY, HTTPS_PROXY, and NO_PROXY). ...
       kgen::Optional<bool> proxyFromEnvironment{};
 
-      // proxyUrl defines the HTTP proxy server to use.
-      // Pattern `^(http|https|socks5)://.+$`.
+      // proxyUrl defines the HTTP proxy server to use. Pattern `^(http|https|socks5)://.+$`.
       kgen::String proxyUrl{};
 
-      // relabelings defines the relabeling rules to apply the target's
-      // metadata labels.
-      //
-      // The Operator automatically adds relabelings for a few standard Kubernetes fields.
-      //
-      // The original scrape job's name is available via the `__tmp_prometheus_job_name` label.
-      //
-      // More info: https://prometheus.io/docs/prometheus/latest/configuration/configuration/#relabel_config
+      // relabelings defines the relabeling rules to apply the target's metadata labels. The Operator automatically adds
+      // relabelings for a few standard Kubernetes fields. ...
       kgen::List<Relabeling> relabelings{};
 
-      // scheme defines the HTTP scheme to use for scraping.
-      kgen::String scheme{};  // one of SchemeValues
+      // One of SchemeValues. scheme defines the HTTP scheme to use for scraping.
+      kgen::String scheme{};
 
-      // scrapeTimeout defines the timeout after which Prometheus considers the scrape to be failed.
-      //
-      // If empty, Prometheus uses the global scrape timeout unless it is less
-      // than the target's scrape interval value in which the latter is used.
-      // The value cannot be greater than the scrape interval otherwise the operator will reject the resource.
-      // Pattern `^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$`.
+      // scrapeTimeout defines the timeout after which Prometheus considers the scrape to be failed. ... Pattern
+      // `^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0`...
       kgen::String scrapeTimeout{};
 
-      // targetPort defines the name or number of the target port of the `Pod` object behind the Service, the
-      // port must be specified with container port property.
-      //
-      // Deprecated: use 'port' or 'portNumber' instead.
+      // targetPort defines the name or number of the target port of the `Pod` object behind the Service, the port must
+      // be specified with container port property. Deprecated: use 'port' or 'portNumber' instead.
       kgen::IntOrString targetPort{};
 
       // tlsConfig defines the TLS configuration used by the client.
       kgen::Optional<TlsConfig> tlsConfig = kgen::kAbsent;
 
-      // trackTimestampsStaleness defines whether Prometheus tracks staleness of
-      // the metrics that have an explicit timestamp present in scraped data.
-      // Has no effect if `honorTimestamps` is false.
-      //
-      // It requires Prometheus >= v2.48.0.
+      // trackTimestampsStaleness defines whether Prometheus tracks staleness of the metrics that have an explicit
+      // timestamp present in scraped data. Has no effect if `honorTimestamps` is false. ...
       kgen::Optional<bool> trackTimestampsStaleness{};
       kgen::UnknownFields unknown_fields{};
 
@@ -367,17 +269,15 @@ struct PodMonitor {
       // A label selector requirement is a selector that contains values, a key, and an operator that
       // relates the key and values.
       struct MatchExpression {
-        // key is the label key that the selector applies to.
-        kgen::String key{};  // required
+        // Required. key is the label key that the selector applies to.
+        kgen::String key{};
 
-        // operator represents a key's relationship to a set of values.
-        // Valid operators are In, NotIn, Exists and DoesNotExist.
-        kgen::String operator_{};  // `operator`, required
+        // `operator`. Required. operator represents a key's relationship to a set of values. Valid operators are In,
+        // NotIn, Exists and DoesNotExist.
+        kgen::String operator_{};
 
-        // values is an array of string values. If the operator is In or NotIn,
-        // the values array must be non-empty. If the operator is Exists or DoesNotExist,
-        // the values array must be empty. This array is replaced during a strategic
-        // merge patch.
+        // values is an array of string values. If the operator is In or NotIn, the values array must be non-empty. If
+        // the operator is Exists or DoesNotExist, the values array must be empty. ...
         kgen::List<kgen::String> values{};
         kgen::UnknownFields unknown_fields{};
 
@@ -387,9 +287,8 @@ struct PodMonitor {
       // matchExpressions is a list of label selector requirements. The requirements are ANDed.
       kgen::List<MatchExpression> matchExpressions{};
 
-      // matchLabels is a map of {key,value} pairs. A single {key,value} in the matchLabels
-      // map is equivalent to an element of matchExpressions, whose key field is "key", the
-      // operator is "In", and the values array contains only "value". The requirements are ANDed.
+      // matchLabels is a map of {key,value} pairs. A single {key,value} in the matchLabels map is equivalent to an
+      // element of matchExpressions, whose key field is "key", the operator is "In", and the values array contains...
       kgen::Map<kgen::String> matchLabels{};
       kgen::UnknownFields unknown_fields{};
 
@@ -404,148 +303,92 @@ struct PodMonitor {
       static constexpr std::string_view ks_PrometheusText1_Dot_0_Dot_0 = "PrometheusText1.0.0";
     };
 
-    struct ScrapeProtocolsValues {
-      static constexpr std::string_view ks_OpenMetricsText0_Dot_0_Dot_1 = "OpenMetricsText0.0.1";
-      static constexpr std::string_view ks_OpenMetricsText1_Dot_0_Dot_0 = "OpenMetricsText1.0.0";
-      static constexpr std::string_view kPrometheusProto = "PrometheusProto";
-      static constexpr std::string_view ks_PrometheusText0_Dot_0_Dot_4 = "PrometheusText0.0.4";
-      static constexpr std::string_view ks_PrometheusText1_Dot_0_Dot_0 = "PrometheusText1.0.0";
-    };
+    using ScrapeProtocolsValues = v1::PodMonitor::Spec::FallbackScrapeProtocolValues;
 
     struct SelectorMechanismValues {
       static constexpr std::string_view kRelabelConfig = "RelabelConfig";
       static constexpr std::string_view kRoleSelector = "RoleSelector";
     };
 
-    // attachMetadata defines additional metadata which is added to the
-    // discovered targets.
-    //
-    // It requires Prometheus >= v2.35.0.
+    // attachMetadata defines additional metadata which is added to the discovered targets. It requires Prometheus >=
+    // v2.35.0.
     kgen::Optional<AttachMetadata> attachMetadata = kgen::kAbsent;
 
-    // bodySizeLimit when defined specifies a job level limit on the size
-    // of uncompressed response body that will be accepted by Prometheus.
-    //
-    // It requires Prometheus >= v2.28.0.
-    // Pattern `(^0|([0-9]*[.])?[0-9]+((K|M|G|T|E|P)i?)?B)$`.
+    // bodySizeLimit when defined specifies a job level limit on the size of uncompressed response body that will be
+    // accepted by Prometheus. It requires Prometheus >= v2.28.0. Pattern `(^0|([0-9]*[.])?[0-9]+((K|M|G|T|E|P)i?)?B)$`.
     kgen::String bodySizeLimit{};
 
     // convertClassicHistogramsToNHCB defines whether to convert all scraped classic histograms into a native histogram
-    // with custom buckets.
-    // It requires Prometheus >= v3.0.0.
+    // with custom buckets. It requires Prometheus >= v3.0.0.
     kgen::Optional<bool> convertClassicHistogramsToNHCB{};
 
-    // fallbackScrapeProtocol defines the protocol to use if a scrape returns blank, unparseable, or otherwise invalid
-    // Content-Type.
-    //
-    // It requires Prometheus >= v3.0.0.
-    kgen::String fallbackScrapeProtocol{};  // one of FallbackScrapeProtocolValues
+    // One of FallbackScrapeProtocolValues. fallbackScrapeProtocol defines the protocol to use if a scrape returns
+    // blank, unparseable, or otherwise invalid Content-Type. It requires Prometheus >= v3.0.0.
+    kgen::String fallbackScrapeProtocol{};
 
-    // jobLabel defines the label to use to retrieve the job name from.
-    // `jobLabel` selects the label from the associated Kubernetes `Pod`
-    // object which will be used as the `job` label for all metrics.
-    //
-    // For example if `jobLabel` is set to `foo` and the Kubernetes `Pod`
-    // object is labeled with `foo: bar`, then Prometheus adds the `job="bar"`
-    // label to all ingested metrics.
-    //
-    // If the value of this field is empty, the `job` label of the metrics
-    // defaults to the namespace and name of the PodMonitor object (e.g. `<namespace>/<name>`).
+    // jobLabel defines the label to use to retrieve the job name from. `jobLabel` selects the label from the associated
+    // Kubernetes `Pod` object which will be used as the `job` label for all metrics. ...
     kgen::String jobLabel{};
 
-    // keepDroppedTargets defines the per-scrape limit on the number of targets dropped by relabeling
-    // that will be kept in memory. 0 means no limit.
-    //
-    // It requires Prometheus >= v2.47.0.
-    // At least 0.
+    // keepDroppedTargets defines the per-scrape limit on the number of targets dropped by relabeling that will be kept
+    // in memory. 0 means no limit. It requires Prometheus >= v2.47.0. At least 0.
     kgen::Optional<std::int64_t> keepDroppedTargets{};
 
-    // labelLimit defines the per-scrape limit on number of labels that will be accepted for a sample.
-    //
-    // It requires Prometheus >= v2.27.0.
-    // At least 0.
+    // labelLimit defines the per-scrape limit on number of labels that will be accepted for a sample. It requires
+    // Prometheus >= v2.27.0. At least 0.
     kgen::Optional<std::int64_t> labelLimit{};
 
-    // labelNameLengthLimit defines the per-scrape limit on length of labels name that will be accepted for a sample.
-    //
-    // It requires Prometheus >= v2.27.0.
-    // At least 0.
+    // labelNameLengthLimit defines the per-scrape limit on length of labels name that will be accepted for a sample. It
+    // requires Prometheus >= v2.27.0. At least 0.
     kgen::Optional<std::int64_t> labelNameLengthLimit{};
 
     // labelValueLengthLimit defines the per-scrape limit on length of labels value that will be accepted for a sample.
-    //
-    // It requires Prometheus >= v2.27.0.
-    // At least 0.
+    // It requires Prometheus >= v2.27.0. At least 0.
     kgen::Optional<std::int64_t> labelValueLengthLimit{};
 
-    // namespaceSelector defines in which namespace(s) Prometheus should discover the pods.
-    // By default, the pods are discovered in the same namespace as the `PodMonitor` object but it is possible to select
-    // pods across different/all namespaces.
+    // namespaceSelector defines in which namespace(s) Prometheus should discover the pods. By default, the pods are
+    // discovered in the same namespace as the `PodMonitor` object but it is possible to select pods across...
     kgen::Optional<NamespaceSelector> namespaceSelector = kgen::kAbsent;
 
-    // nativeHistogramBucketLimit defines ff there are more than this many buckets in a native histogram,
-    // buckets will be merged to stay within the limit.
-    // It requires Prometheus >= v2.45.0.
-    // At least 0.
+    // nativeHistogramBucketLimit defines ff there are more than this many buckets in a native histogram, buckets will
+    // be merged to stay within the limit. It requires Prometheus >= v2.45.0. At least 0.
     kgen::Optional<std::int64_t> nativeHistogramBucketLimit{};
 
     // nativeHistogramMinBucketFactor defines if the growth factor of one bucket to the next is smaller than this,
-    // buckets will be merged to increase the factor sufficiently.
-    // It requires Prometheus >= v2.50.0.
-    // Pattern
-    // `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`.
+    // buckets will be... Pattern `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([`...
     kgen::Quantity nativeHistogramMinBucketFactor{};
 
     // podMetricsEndpoints defines how to scrape metrics from the selected pods.
     kgen::List<PodMetricsEndpoint> podMetricsEndpoints{};
 
-    // podTargetLabels defines the labels which are transferred from the
-    // associated Kubernetes `Pod` object onto the ingested metrics.
+    // podTargetLabels defines the labels which are transferred from the associated Kubernetes `Pod` object onto the
+    // ingested metrics.
     kgen::List<kgen::String> podTargetLabels{};
 
-    // sampleLimit defines a per-scrape limit on the number of scraped samples
-    // that will be accepted.
-    // At least 0.
+    // sampleLimit defines a per-scrape limit on the number of scraped samples that will be accepted. At least 0.
     kgen::Optional<std::int64_t> sampleLimit{};
-
-    // scrapeClass defines the scrape class to apply.
-    // At least 1 character.
+    // scrapeClass defines the scrape class to apply. At least 1 character.
     kgen::String scrapeClass{};
 
     // scrapeClassicHistograms defines whether to scrape a classic histogram that is also exposed as a native histogram.
-    // It requires Prometheus >= v2.45.0.
-    //
-    // Notice: `scrapeClassicHistograms` corresponds to the `always_scrape_classic_histograms` field in the Prometheus
-    // configuration.
+    // It requires Prometheus >= v2.45.0. ...
     kgen::Optional<bool> scrapeClassicHistograms{};
 
-    // scrapeNativeHistograms defines whether to enable scraping of native histograms.
-    // It requires Prometheus >= v3.8.0.
+    // scrapeNativeHistograms defines whether to enable scraping of native histograms. It requires Prometheus >= v3.8.0.
     kgen::Optional<bool> scrapeNativeHistograms{};
 
-    // scrapeProtocols defines the protocols to negotiate during a scrape. It tells clients the
-    // protocols supported by Prometheus in order of preference (from most to least preferred).
-    //
-    // If unset, Prometheus uses its default value.
-    //
-    // It requires Prometheus >= v2.49.0.
-    // A set: elements are unique.
-    kgen::List<kgen::String> scrapeProtocols{};  // each one of ScrapeProtocolsValues
+    // Each one of ScrapeProtocolsValues. A set: elements are unique. scrapeProtocols defines the protocols to negotiate
+    // during a scrape. It tells clients the protocols supported by Prometheus in order of preference (from most to...
+    kgen::List<kgen::String> scrapeProtocols{};
 
-    // selector defines the label selector to select the Kubernetes `Pod` objects to scrape metrics from.
-    kgen::Optional<Selector> selector = kgen::kAbsent;  // required
+    // Required. selector defines the label selector to select the Kubernetes `Pod` objects to scrape metrics from.
+    kgen::Optional<Selector> selector = kgen::kAbsent;
 
-    // selectorMechanism defines the mechanism used to select the endpoints to scrape.
-    // By default, the selection process relies on relabel configurations to filter the discovered targets.
-    // Alternatively, you can opt in for role selectors, which may offer better efficiency in large clusters.
-    // Which strategy is best for your use case needs to be carefully evaluated.
-    //
-    // It requires Prometheus >= v2.17.0.
-    kgen::String selectorMechanism{};  // one of SelectorMechanismValues
+    // One of SelectorMechanismValues. selectorMechanism defines the mechanism used to select the endpoints to scrape.
+    // By default, the selection process relies on relabel configurations to filter the discovered targets. ...
+    kgen::String selectorMechanism{};
 
-    // targetLimit defines a limit on the number of scraped targets that will
-    // be accepted.
-    // At least 0.
+    // targetLimit defines a limit on the number of scraped targets that will be accepted. At least 0.
     kgen::Optional<std::int64_t> targetLimit{};
     kgen::UnknownFields unknown_fields{};
 
@@ -562,28 +405,23 @@ struct PodMonitor {
           static constexpr std::string_view kAccepted = "Accepted";
         };
 
-        // lastTransitionTime defines the time of the last update to the current status property.
-        kgen::Time lastTransitionTime{};  // required
+        // Required. lastTransitionTime defines the time of the last update to the current status property.
+        kgen::Time lastTransitionTime{};
         // message defines the human-readable message indicating details for the condition's last transition.
         kgen::String message{};
 
-        // observedGeneration defines the .metadata.generation that the
-        // condition was set based upon. For instance, if `.metadata.generation` is
-        // currently 12, but the `.status.conditions[].observedGeneration` is 9, the
-        // condition is out of date with respect to the current state of the object.
+        // observedGeneration defines the .metadata.generation that the condition was set based upon. For instance, if
+        // `.metadata.generation` is currently 12, but the `.status.conditions[].observedGeneration` is 9, the...
         kgen::Optional<std::int64_t> observedGeneration{};
 
         // reason for the condition's last transition.
         kgen::String reason{};
+        // Required. status of the condition. At least 1 character.
+        kgen::String status{};
 
-        // status of the condition.
+        // Required. One of TypeValues. type of the condition being reported. Currently, only "Accepted" is supported.
         // At least 1 character.
-        kgen::String status{};  // required
-
-        // type of the condition being reported.
-        // Currently, only "Accepted" is supported.
-        // At least 1 character.
-        kgen::String type{};  // required, one of TypeValues
+        kgen::String type{};
         kgen::UnknownFields unknown_fields{};
 
         static const kgen::TypeTable kTable;
@@ -600,33 +438,28 @@ struct PodMonitor {
         static constexpr std::string_view k_thanosrulers = "thanosrulers";
       };
 
-      // name defines the name of the referenced object.
-      // At least 1 character.
-      kgen::String name{};  // required
+      // Required. name defines the name of the referenced object. At least 1 character.
+      kgen::String name{};
+      // `namespace`. Required. namespace defines the namespace of the referenced object. At least 1 character.
+      kgen::String namespace_{};
 
-      // namespace defines the namespace of the referenced object.
-      // At least 1 character.
-      kgen::String namespace_{};  // `namespace`, required
-
-      // conditions defines the current state of the configuration resource when bound to the referenced Workload
-      // object.
-      // Elements are identified by `type`.
+      // Elements are identified by `type`. conditions defines the current state of the configuration resource when
+      // bound to the referenced Workload object.
       kgen::List<Condition> conditions{};
 
-      // group defines the group of the referenced resource.
-      kgen::String group{};  // required, one of GroupValues
+      // Required. One of GroupValues. group defines the group of the referenced resource.
+      kgen::String group{};
 
-      // resource defines the type of resource being referenced (e.g. Prometheus, PrometheusAgent, ThanosRuler or
-      // Alertmanager).
-      kgen::String resource{};  // required, one of ResourceValues
+      // Required. One of ResourceValues. resource defines the type of resource being referenced (e.g. Prometheus,
+      // PrometheusAgent, ThanosRuler or Alertmanager).
+      kgen::String resource{};
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
     };
 
-    // bindings defines the list of workload resources (Prometheus, PrometheusAgent, ThanosRuler or Alertmanager) which
-    // select the configuration resource.
-    // Elements are identified by `group`, `resource`, `name`, `namespace`.
+    // Elements are identified by `group`, `resource`, `name`, `namespace`. bindings defines the list of workload
+    // resources (Prometheus, PrometheusAgent, ThanosRuler or Alertmanager) which select the configuration resource.
     kgen::List<Binding> bindings{};
     kgen::UnknownFields unknown_fields{};
 
@@ -634,15 +467,11 @@ struct PodMonitor {
   };
 
   kgen::meta::v1::ObjectMeta metadata{};
-  // spec defines the specification of desired Pod selection for target discovery by Prometheus.
-  kgen::Optional<Spec> spec = kgen::kAbsent;  // required
+  // Required. spec defines the specification of desired Pod selection for target discovery by Prometheus.
+  kgen::Optional<Spec> spec = kgen::kAbsent;
 
   // status defines the status subresource. It is under active development and is updated only when the
-  // "StatusForConfigurationResources" feature gate is enabled.
-  //
-  // Most recent observed status of the PodMonitor. Read-only.
-  // More info:
-  // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#spec-and-status
+  // "StatusForConfigurationResources" feature gate is enabled. Most recent observed status of the PodMonitor. ...
   kgen::Optional<Status> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

@@ -3,8 +3,8 @@
 // The types of ci.example.com/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef PIPELINES_CI_V1_TYPES_H_
 #define PIPELINES_CI_V1_TYPES_H_
 
@@ -54,7 +54,8 @@ struct Pipeline {
         static constexpr std::string_view k_stop = "stop";
       };
 
-      kgen::String action{};  // one of ActionValues
+      // One of ActionValues.
+      kgen::String action{};
       kgen::Optional<std::int64_t> seconds{};
       kgen::UnknownFields unknown_fields{};
 
@@ -66,7 +67,8 @@ struct Pipeline {
         static constexpr std::string_view k_stop = "stop";
       };
 
-      kgen::String action{};  // one of ActionValues
+      // One of ActionValues.
+      kgen::String action{};
       kgen::Optional<std::int64_t> seconds{};
       kgen::UnknownFields unknown_fields{};
 
@@ -80,8 +82,8 @@ struct Pipeline {
       static const kgen::TypeTable kTable;
     };
 
-    // The pod that builds.
-    kgen::Optional<Build> build = kgen::kAbsent;  // required
+    // Required. The pod that builds.
+    kgen::Optional<Build> build = kgen::kAbsent;
     kgen::List<Check> checks{};
     kgen::Optional<NullSecretRef> nullSecretRef = kgen::kAbsent;
     kgen::Optional<OnFailure> onFailure = kgen::kAbsent;

@@ -3,8 +3,8 @@
 // The types of ci.example.com/v1beta1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
 #ifndef PIPELINES_CI_V1BETA1_TYPES_H_
 #define PIPELINES_CI_V1BETA1_TYPES_H_
 

@@ -5,19 +5,16 @@
 // of their members. types.h includes this header, which takes less time to compile.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
-// that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/networking.k8s.io/v1` prints.
-#ifndef K8S_NETWORKING_V1_EMBEDDED_TYPES_H_
-#define K8S_NETWORKING_V1_EMBEDDED_TYPES_H_
+// where a name is not a C++ identifier, the comment above the member begins with it. Structs named ...Values have the
+// values that the document lists; a newer server may send others.
+#ifndef K8S_NETWORKING_V1_COMMON_TYPES_H_
+#define K8S_NETWORKING_V1_COMMON_TYPES_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include "k8s/core/v1/embedded_types.h"
+#include "k8s/core/v1/common_types.h"
 #include "k8s/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
@@ -45,58 +42,62 @@ struct ServiceBackendPort {
 };
 
 struct IngressServiceBackend {
-  using Port = ServiceBackendPort;
-
-  kgen::String name{};  // required
+  // Required.
+  kgen::String name{};
   kgen::Optional<ServiceBackendPort> port = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Port = ServiceBackendPort;
 
   static const kgen::TypeTable kTable;
 };
 
 struct IngressBackend {
-  using Resource = ::k8s::core::v1::TypedLocalObjectReference;
-  using Service = IngressServiceBackend;
-
   kgen::Optional<::k8s::core::v1::TypedLocalObjectReference> resource = kgen::kAbsent;
   kgen::Optional<IngressServiceBackend> service = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Resource = ::k8s::core::v1::TypedLocalObjectReference;
+  using Service = IngressServiceBackend;
 
   static const kgen::TypeTable kTable;
 };
 
 struct HTTPIngressPath {
-  using Backend = IngressBackend;
-
   struct PathTypeValues {
     static constexpr std::string_view kExact = "Exact";
     static constexpr std::string_view kImplementationSpecific = "ImplementationSpecific";
     static constexpr std::string_view kPrefix = "Prefix";
   };
 
-  kgen::Optional<IngressBackend> backend = kgen::kAbsent;  // required
+  // Required.
+  kgen::Optional<IngressBackend> backend = kgen::kAbsent;
   kgen::String path{};
-  kgen::String pathType{};  // required, one of PathTypeValues
+  // Required. One of PathTypeValues.
+  kgen::String pathType{};
   kgen::UnknownFields unknown_fields{};
+
+  using Backend = IngressBackend;
 
   static const kgen::TypeTable kTable;
 };
 
 struct HTTPIngressRuleValue {
-  using Path = HTTPIngressPath;
-
-  kgen::List<HTTPIngressPath> paths{};  // required
+  // Required.
+  kgen::List<HTTPIngressPath> paths{};
   kgen::UnknownFields unknown_fields{};
+
+  using Path = HTTPIngressPath;
 
   static const kgen::TypeTable kTable;
 };
 
 struct IngressRule {
-  using Http = HTTPIngressRuleValue;
-
   kgen::String host{};
   kgen::Optional<HTTPIngressRuleValue> http = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
+
+  using Http = HTTPIngressRuleValue;
 
   static const kgen::TypeTable kTable;
 };
@@ -110,15 +111,15 @@ struct IngressTLS {
 };
 
 struct IngressSpec {
-  using DefaultBackend = IngressBackend;
-  using Rule = IngressRule;
-  using Tls = IngressTLS;
-
   kgen::Optional<IngressBackend> defaultBackend = kgen::kAbsent;
   kgen::String ingressClassName{};
   kgen::List<IngressRule> rules{};
   kgen::List<IngressTLS> tls{};
   kgen::UnknownFields unknown_fields{};
+
+  using DefaultBackend = IngressBackend;
+  using Rule = IngressRule;
+  using Tls = IngressTLS;
 
   static const kgen::TypeTable kTable;
 };
@@ -131,4 +132,4 @@ bool operator==(const T& a, const T& b) noexcept {
 
 }  // namespace k8s::networking::v1
 
-#endif  // K8S_NETWORKING_V1_EMBEDDED_TYPES_H_
+#endif  // K8S_NETWORKING_V1_COMMON_TYPES_H_
