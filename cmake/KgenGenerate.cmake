@@ -31,8 +31,8 @@
 # of TARGET: install(DIRECTORY "$<TARGET_PROPERTY:TARGET,KGEN_CRD_DIR>/" DESTINATION ...) installs them. Code includes
 # the headers relative to the current source folder. Members may be of types of the APIs in USES. With EMBEDDED_METADATA,
 # the metadata of a pod template keeps labels, annotations, finalizers, name and namespace. MAX_DESCRIPTION cuts
-# descriptions to n bytes; 0 leaves them out. Needs kgen-crd, the target kgen::kgen_crd, or KGEN_CRD_EXECUTABLE with its
-# path.
+# descriptions to n bytes; 0 leaves them out; by default, those of types of other APIs are cut to 150. Needs kgen-crd, the
+# target kgen::kgen_crd, or KGEN_CRD_EXECUTABLE with its path.
 #
 # The tool is the target kgen::kgen. If it is neither built nor found, set KGEN_EXECUTABLE to its path (a cross build,
 # for example, needs a tool that runs on the building machine).

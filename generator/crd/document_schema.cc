@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "generator/emit/spelling/describe.h"
+
 namespace kgen::generator::crd {
 namespace {
 
@@ -94,6 +96,7 @@ Tree Convert(const RawSchema& raw, bool required) {
   if (KeepsDefault(raw, required)) schema["default"] = Tree::Json(raw.default_json);
   std::string text;
   for (const std::string& line : raw.description) text += (text.empty() ? "" : "\n") + line;
+  if (const std::string unit = emit::UnitSentence(raw.notes, raw.description); !unit.empty()) text += " " + unit + ".";
   if (!text.empty()) schema["description"] = Tree::Text(text);
   return schema;
 }

@@ -58,11 +58,14 @@ Tree EmbeddedMetadata(const SchemaOptions& options) {
   return schema;
 }
 
-void AddDescription(const std::vector<std::string>& lines, const SchemaOptions& options, Tree& schema) {
-  if (lines.empty() || options.max_description == 0) return;
+void AddDescription(const std::vector<std::string>& lines, DescriptionOf which, const SchemaOptions& options,
+                    Tree& schema) {
+  const std::size_t most =
+      options.max_description.value_or(which == DescriptionOf::kOwnType ? std::string::npos : kUsedDescription);
+  if (lines.empty() || most == 0) return;
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
-  schema["description"] = Tree::Text(Cut(std::move(text), options.max_description));
+  schema["description"] = Tree::Text(Cut(std::move(text), most));
 }
 
 }  // namespace kgen::generator::crd

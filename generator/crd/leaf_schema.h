@@ -5,6 +5,8 @@
 #define KGEN_GENERATOR_CRD_LEAF_SCHEMA_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +18,14 @@ namespace kgen::generator::crd {
 
 class UsedApis;
 
+// The bytes of a description of a type that another API declares. A CRD with a pod template, which has a thousand of
+// them, must stay below the 256 KiB that `kubectl apply` can put into an annotation.
+inline constexpr std::size_t kUsedDescription = 150;
+
+enum class DescriptionOf : std::uint8_t { kOwnType, kUsedType };
+
 struct SchemaOptions {
-  std::size_t max_description = std::string_view::npos;  // bytes; 0: no descriptions
+  std::optional<std::size_t> max_description = {};  // bytes; 0: no descriptions; by default whole, or kUsedDescription
   bool embedded_metadata = false;  // the schema of metadata inside a kind has its labels, annotations and so on
   const UsedApis* apis = nullptr;  // null: no struct of another generated API is used
 };
@@ -29,7 +37,8 @@ Tree LeafSchema(TypeKind kind);
 Tree EmbeddedMetadata(const SchemaOptions& options);
 
 // Adds a description, cut to the length that the options allow: behind a sentence or else a word, if there is one.
-void AddDescription(const std::vector<std::string>& lines, const SchemaOptions& options, Tree& schema);
+void AddDescription(const std::vector<std::string>& lines, DescriptionOf which, const SchemaOptions& options,
+                    Tree& schema);
 
 }  // namespace kgen::generator::crd
 

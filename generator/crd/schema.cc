@@ -268,7 +268,7 @@ class SchemaBuilder {
   void Describe(const Comment& comment, Tree& schema) const {
     std::vector<std::string> lines;
     for (const CommentLine& line : comment.text) lines.push_back(line.text);
-    AddDescription(lines, options_, schema);
+    AddDescription(lines, DescriptionOf::kOwnType, options_, schema);
   }
 
   void Fail(const Marker& marker, const std::string& fault, const std::string& hint) {

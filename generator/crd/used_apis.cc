@@ -13,6 +13,7 @@
 #include "generator/emit/spelling/names.h"
 #include "generator/model/fixups.h"
 #include "generator/model/resolve.h"
+#include "generator/parse/descriptions.h"
 #include "generator/parse/document.h"
 #include "generator/parse/source.h"
 #include "kgen/codec/yaml.h"
@@ -81,7 +82,7 @@ class Copy {
 
   void Member(const std::string& key, const Tree& value, Tree& schema) {
     if (key == "description") {
-      AddDescription({value.ToText()}, options_, schema);
+      AddDescription({value.ToText()}, DescriptionOf::kUsedType, options_, schema);
     } else if (key == "properties") {
       for (const auto& [name, property] : value.members()) schema[key][name] = Schema(property);
     } else if (key == "items" || (key == "additionalProperties" && !value.members().empty())) {
@@ -128,6 +129,11 @@ void Load(const UsedApi& use, UsedApis& out, std::vector<std::string>& files, Di
   std::vector<parse::Source> sources = parse::LoadSources(use.inputs, its);
   for (const parse::Source& source : sources) files.push_back(source.name);
   model::Draft draft = parse::ParseSources(sources, its);
+  if (const std::string documents = KubernetesDocuments(); !documents.empty()) {
+    const std::vector<parse::Source> descriptions = parse::LoadSources({documents + "/descriptions"}, its);
+    for (const parse::Source& source : descriptions) files.push_back(source.name);
+    parse::JoinDescriptions(descriptions, parse::DescribedApi::kPart, draft, its);
+  }
   model::ApplyFixups(draft, its);
   for (const auto& [name, definition] : draft.definitions)
     out.definitions.emplace(name, CopySchema(*definition.schema));

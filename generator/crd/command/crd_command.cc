@@ -49,8 +49,10 @@ OptionSet Options() {
                 "times");
   options.Value("use-group-names", '\0', "NS=full|NS=GROUP=NAME", "the --group-names that it was generated with");
   options.Value("resource-dir", '\0', "DIR", "Clang's own headers, if they are not where Clang 22 was installed");
-  options.Value("max-description", '\0', "N",
-                "cuts descriptions to N bytes, behind a sentence if there is one; 0 leaves them out");
+  options.Value(
+      "max-description", '\0', "N",
+      "cuts descriptions to N bytes, behind a sentence if there is one; 0 leaves them out; default: 150 for types "
+      "of other APIs, no limit for others");
   options.Flag(
       "embedded-metadata", '\0',
       "metadata inside a kind, as in a pod template, keeps labels, annotations, finalizers, name and namespace");
@@ -121,7 +123,8 @@ std::expected<Settings, std::string> ReadSettings(const ParsedOptions& parsed) {
     out.headers.generated = out.emit.name_space.substr(0, out.emit.name_space.find(':')) + "/";
   if (parsed.Has("max-description")) {
     const std::string text = parsed.Value("max-description");
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out.schema.max_description);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), out.schema.max_description.emplace());
     if (error != std::errc() || end != text.data() + text.size())
       return std::unexpected("--max-description needs a number, got " + Quote(text));
   }

@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "generator/crd/resources.h"
 #include "generator/crd/used_apis.h"
+#include "kgen/codec/yaml.h"
 #include "tests/generator/crd/headers.h"
 
 namespace kgen::generator::crd {
@@ -126,14 +128,40 @@ TEST(CrdOfAHeader, IsRefusedIfItsStructsMultiply) {
 
 Type Foreign(const std::string& name) { return {.kind = TypeKind::kStruct, .name = name, .boxed = true}; }
 
+Tree WithoutDescriptions(const Tree& tree) {
+  if (!tree.elements().empty()) {
+    Tree list = Tree::List();
+    for (const Tree& element : tree.elements()) list.Add(WithoutDescriptions(element));
+    return list;
+  }
+  if (tree.members().empty()) return tree;
+  Tree out;
+  for (const auto& [key, value] : tree.members()) {
+    const bool keyword = key == "description" && value.members().empty();  // and no property of that name
+    if (!keyword) out[key] = WithoutDescriptions(value);
+  }
+  return out;
+}
+
 // The types of Kubernetes, from the documents of this project.
-const UsedApis& Kubernetes() {
+const UsedApis& Described() {
   static const UsedApis kApis = [] {
     std::vector<std::string> files;
     Diagnostics diagnostics;
     UsedApis out = LoadUsedApis({{.name_space = "k8s", .inputs = {KubernetesDocuments()}}}, files, diagnostics);
     EXPECT_EQ(diagnostics.Render(), "");
     EXPECT_GT(files.size(), 10u) << "for the depfile";
+    EXPECT_TRUE(std::ranges::any_of(files, [](const auto& file) { return file.ends_with("/core.v1.yaml"); }));
+    return out;
+  }();
+  return kApis;
+}
+
+// The same, for tests of all but the words.
+const UsedApis& Kubernetes() {
+  static const UsedApis kApis = [] {
+    UsedApis out = Described();
+    for (auto& [name, schema] : out.definitions) schema = WithoutDescriptions(schema);
     return out;
   }();
   return kApis;
@@ -299,7 +327,7 @@ TEST(TypesOfMeta, HaveTheirSchemaWithoutAnyUsedApi) {
   const std::string yaml = headers.Crd(
       {headers.Of("conditions", List(Foreign("kgen::meta::v1::Condition")), {"+listType=map", "+listMapKey=type"}),
        headers.Of("selector", Foreign("kgen::meta::v1::LabelSelector"))},
-      {}, {.apis = &apis});
+      {}, {.max_description = 0, .apis = &apis});
   EXPECT_EQ(headers.Said(), "");
   EXPECT_TRUE(Has(yaml, R"(                lastTransitionTime:
                   format: date-time
@@ -375,6 +403,42 @@ TEST(Descriptions, AreCutBehindASentenceOrAWord) {
   EXPECT_TRUE(Has(make(9), "description: One.\n"));
   EXPECT_TRUE(Has(make(9), "description: \u00e9\u00e9\u00e9\u00e9...\n")) << "no half characters";
   EXPECT_EQ(make(0).find("description"), std::string::npos);
+}
+
+// What `kubectl apply` puts into an annotation.
+std::size_t SizeAsJson(std::string yaml) {
+  const auto stream = yaml::Parse(std::move(yaml));
+  return stream ? yaml::ToJson(stream->documents()[0]).size() : 0;
+}
+
+TEST(Descriptions, OfOtherApisAreCutSoThatKubectlCanApplyACrdWithAPodTemplate) {
+  const auto make = [](std::optional<std::size_t> most) {
+    Headers headers;
+    headers.Use("k8s::core::v1::PodTemplateSpec");
+    const std::string yaml =
+        headers.Crd({headers.Of("own", {.kind = TypeKind::kString}, {std::string(kUsedDescription, 'x') + " end."}),
+                     headers.Of("template", Foreign("k8s::core::v1::PodTemplateSpec"))},
+                    {}, {.max_description = most, .embedded_metadata = true, .apis = &Described()});
+    EXPECT_EQ(headers.Said(), "");
+    return yaml;
+  };
+  const std::string usual = make(std::nullopt);
+  EXPECT_TRUE(Has(usual, "xxx end.")) << "those of the header itself are whole";
+  EXPECT_TRUE(Has(usual, "description: How long the pod may be active on its node"));
+  EXPECT_LT(SizeAsJson(usual), 256u * 1024u - 60'000u) << "room for members of the CRD's own";
+  EXPECT_LT(SizeAsJson(make(0)), SizeAsJson(make(20)));
+  EXPECT_LT(SizeAsJson(make(20)), SizeAsJson(usual));
+  EXPECT_FALSE(Has(make(20), "xxx end."));
+}
+
+TEST(Descriptions, OfOtherApisSayTheUnit) {
+  Headers headers;
+  headers.Use("k8s::core::v1::Toleration");
+  const std::string yaml = headers.Crd({headers.Of("toleration", Foreign("k8s::core::v1::Toleration"))}, {},
+                                       {.max_description = 1000, .apis = &Described()});
+  const std::size_t member = yaml.find("tolerationSeconds:");
+  ASSERT_NE(member, std::string::npos);
+  EXPECT_TRUE(Has(yaml.substr(member, 400), "seconds.")) << yaml.substr(member, 400);
 }
 
 TEST(Descriptions, EndBeforeNotesForDevelopers) {
