@@ -126,6 +126,37 @@ TEST(UsedTypes, AnObjectOfTheSameFieldsIsTheBuiltInType) {
   EXPECT_EQ(TypeOf(std::string(kCondition) + kLastTransition), "Condition");
 }
 
+// A volume claim template as controller-gen writes it with generateEmbeddedObjectMeta and the whole Go type.
+TEST(UsedTypes, AWholeObjectMetaIsTheBuiltInOneAlthoughFieldsV1HasNoMembersThere) {
+  const auto claim = [](const std::string& fields) {
+    std::string metadata, spec;
+    for (const char* text : {"generateName", "name", "namespace", "resourceVersion", "selfLink", "uid"})
+      metadata += std::string(text) + ": {type: string}, ";
+    for (const char* map : {"annotations", "labels"})
+      metadata += std::string(map) + ": {type: object, additionalProperties: {type: string}}, ";
+    for (const char* time : {"creationTimestamp", "deletionTimestamp"})
+      metadata += std::string(time) + ": {type: string, format: date-time}, ";
+    for (const char* number : {"deletionGracePeriodSeconds", "generation"})
+      metadata += std::string(number) + ": {type: integer, format: int64}, ";
+    metadata +=
+        "finalizers: {type: array, items: {type: string}}, managedFields: {type: array, items: {type: object, "
+        "properties: {apiVersion: {type: string}, fieldsType: {type: string}, fieldsV1: " +
+        fields +
+        ", manager: {type: string}, operation: {type: string}, subresource: {type: string}, time: {type: string, "
+        "format: date-time}}}}, ownerReferences: {type: array, items: {type: object, properties: {apiVersion: {type: "
+        "string}, kind: {type: string}, name: {type: string}, uid: {type: string}, controller: {type: boolean}}}}";
+    for (const char* text : {"storageClassName", "volumeAttributesClassName", "volumeMode", "volumeName"})
+      spec += std::string(text) + ": {type: string}, ";
+    spec += "accessModes: {type: array, items: {type: string}}, resources: {type: object, properties: {" +
+            Quantities("limits") + ", " + Quantities("requests") + "}}";
+    return "metadata: {type: object, properties: {" + metadata + "}}, spec: {type: object, properties: {" + spec + "}}";
+  };
+  EXPECT_EQ(TypeOf(claim("{type: object}")), "::k8s::core::v1::PersistentVolumeClaimTemplate");
+  EXPECT_EQ(TypeOf(claim("{type: object, x-kubernetes-preserve-unknown-fields: true}")),
+            "::k8s::core::v1::PersistentVolumeClaimTemplate");
+  EXPECT_EQ(TypeOf(claim("{type: object, properties: {a: {type: string}}}")), "own");
+}
+
 TEST(UsedTypes, APartOfTheFieldsIsEnough) {
   EXPECT_EQ(TypeOf("key: {type: string}, operator: {type: string}, tolerationSeconds: {type: integer}"),
             "::k8s::core::v1::Toleration");
