@@ -4,6 +4,7 @@
 #ifndef KGEN_GENERATOR_CRD_RESOURCES_H_
 #define KGEN_GENERATOR_CRD_RESOURCES_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "generator/crd/description.h"
 #include "generator/crd/schema.h"
 #include "generator/diagnostic.h"
+#include "kgen/codec/yaml.h"
 
 namespace kgen::generator::crd {
 
@@ -27,6 +29,7 @@ std::vector<KindOf> FindKinds(const Description& description, Diagnostics& diagn
 struct Crd {
   std::string file;  // "shop.example.com_orders.yaml"
   std::string yaml;
+  std::shared_ptr<const yaml::Stream> tree = {};  // the same; null after an error
 };
 
 // One CRD for each kind with all its versions, by group and kind. Complete only if there are no errors.

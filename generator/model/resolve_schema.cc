@@ -96,42 +96,10 @@ bool AllowsOthers(const RawSchema& raw, std::string_view type, const Definitions
   return AllowsOthers(raw, type, definitions, seen);
 }
 
-// The C++ type that a member of this schema has, for messages.
-std::string CppType(const Schema& schema) {
-  switch (schema.kind) {
-    case Kind::kObject:
-    case Kind::kRef:
-      return "a struct";
-    case Kind::kList:
-      return "kgen::List of " + CppType(*schema.element);
-    case Kind::kMap:
-      return "kgen::Map of " + CppType(*schema.element);
-    case Kind::kString:
-      return "kgen::String";
-    case Kind::kBool:
-      return "bool";
-    case Kind::kInt32:
-      return "std::int32_t";
-    case Kind::kInt64:
-      return "std::int64_t";
-    case Kind::kDouble:
-      return "double";
-    case Kind::kBytes:
-      return "kgen::Bytes";
-    case Kind::kTime:
-      return "kgen::Time";
-    case Kind::kMicroTime:
-      return "kgen::MicroTime";
-    case Kind::kDuration:
-      return "kgen::Duration";
-    case Kind::kQuantity:
-      return "kgen::Quantity";
-    case Kind::kIntOrString:
-      return "kgen::IntOrString";
-    case Kind::kJson:
-      return "kgen::Json";
-  }
-  return "kgen::Json";
+// What a value of this schema is, for messages: "list of string".
+std::string Reading(const Schema& schema) {
+  const std::string what(model::Describe(schema.kind));
+  return schema.element == nullptr ? what : what + " of " + Reading(*schema.element);
 }
 
 // What a v3 document that was made from Go types has as the default of every field without one.
@@ -334,7 +302,7 @@ Schema SchemaResolver::DecideArray(const RawSchema& raw, const Rules& rules, con
     return schema;
   }
   if (raw.items_is_list)
-    Warn("items-list", raw.origin, "items with different schemas become kgen::Json (any JSON)", path.Key("items"));
+    Warn("items-list", raw.origin, "items with different schemas are read as any JSON", path.Key("items"));
   schema.element = Box(Make(Kind::kJson));
   return schema;
 }
@@ -518,7 +486,7 @@ void SchemaResolver::AddEnum(const RawSchema& raw, const DocumentPath& path, Sch
     if (text && value.kind == JsonKind::kBool) {
       Warn("yaml-boolean", value.origin,
            "the value " + value.text + " of a string's enum is a boolean here, as it is for the server",
-           enum_path.Index(i), "quote it: \"" + value.text + "\"");
+           enum_path.Index(i), "quote it: " + Quote(value.text));
       continue;
     }
     const bool fits = value.kind == (text ? JsonKind::kString : JsonKind::kInteger);
@@ -543,7 +511,7 @@ void SchemaResolver::AddEnum(const RawSchema& raw, const DocumentPath& path, Sch
 
 void SchemaResolver::WarnOfNoType(const RawSchema& raw, const Schema& schema, const DocumentPath& path) {
   if (!raw.type.empty() || !raw.ref.empty() || raw.preserve_unknown.value_or(false) || IsIntOrString(raw)) return;
-  Warn("crd-structural", raw.origin, "the schema has no type; in C++ it is " + CppType(schema), path,
+  Warn("crd-structural", raw.origin, "the schema has no type; it is read as " + Reading(schema), path,
        schema.kind == Kind::kJson ? "add `type`, or `x-kubernetes-preserve-unknown-fields: true` if any JSON is meant"
                                   : "add `type`");
 }

@@ -220,7 +220,7 @@ class CrdParser {
       Error("wrong-kind", context_.At(entry.mark),
             "the key " + std::string(entry.key) +
                 (key ? " appears again: kubectl reads it as " + Quote(*key) : " is not text"),
-            path, "quote it: \"" + std::string(entry.key) + "\"");
+            path, "quote it: " + Quote(entry.key));
     }
   }
 

@@ -23,7 +23,11 @@ struct Context {
   std::uint32_t document = 0;  // 0 when the file holds one only
   bool found = false;          // the file was found in a folder, so what is no CRD is left out instead of refused
 
-  Origin At(yaml::Mark mark) const { return Origin{file, mark.line, mark.column, document}; }
+  bool has_lines = true;  // false: the document was made in memory, so its positions are those of no text
+
+  Origin At(yaml::Mark mark) const {
+    return has_lines ? Origin{file, mark.line, mark.column, document} : Origin{.file = file};
+  }
 };
 
 // One map. A view: node, path and context must outlive it.

@@ -101,7 +101,7 @@ class SchemaReader {
     if (read && *read != entry.key) others = "kubectl reads it as " + Quote(*read);
     context_.diagnostics.Warning("yaml-key", context_.At(entry.mark),
                                  what + " " + std::string(entry.key) + " is a string here, but " + others, path.Text(),
-                                 "quote it: \"" + std::string(entry.key) + "\"");
+                                 "quote it: " + Quote(entry.key));
   }
 
   void ReadType() {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "generator/commands/depfile.h"
-#include "generator/commands/load_api.h"
 #include "generator/commands/options.h"
 #include "generator/crd/clang/header_reader.h"
 #include "generator/crd/description.h"
@@ -19,10 +18,14 @@
 #include "generator/crd/schema.h"
 #include "generator/crd/used_apis.h"
 #include "generator/disk.h"
+#include "generator/document_path.h"
 #include "generator/emit/render/emitter.h"
 #include "generator/emit/render/output.h"
 #include "generator/emit/spelling/names.h"
 #include "generator/emit/spelling/text.h"
+#include "generator/model/resolve.h"
+#include "generator/parse/crd.h"
+#include "generator/parse/reader.h"
 
 namespace kgen::generator::crd {
 namespace {
@@ -131,14 +134,17 @@ std::expected<Settings, std::string> ReadSettings(const ParsedOptions& parsed) {
   return out;
 }
 
-// What kgen generate reads in the CRDs, with its warnings.
+// What kgen generate reads in the CRDs, with its warnings. Lines of text that was never read would mean nothing.
 model::Api LoadCrds(const std::vector<Crd>& crds, Diagnostics& diagnostics) {
-  std::vector<parse::Source> sources;
+  model::Draft draft;
   for (const Crd& crd : crds) {
-    const std::string name = "generated " + crd.file;
-    sources.push_back({.name = name, .text = crd.yaml, .file = diagnostics.AddFile(name)});
+    const parse::Context context{
+        .diagnostics = diagnostics, .file = diagnostics.AddFile("generated " + crd.file), .has_lines = false};
+    const DocumentPath root{};
+    parse::ParseCrd(parse::MapReader(context, crd.tree->documents()[0], root), "apiextensions.k8s.io/v1", draft);
+    ++draft.documents;
   }
-  return commands::LoadApi(std::move(sources), diagnostics);
+  return model::Resolve(std::move(draft), diagnostics, {});
 }
 
 // The C++ for the CRDs, as kgen generate would make it, but with the structs of the headers.

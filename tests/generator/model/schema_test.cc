@@ -250,12 +250,11 @@ TEST(SchemaMeaning, TreatsASchemaWithoutTypeAsAnyJsonWhereAnotherTypeIsAllowed) 
 
 TEST(SchemaMeaning, WarnsWhichTypeAFieldWithoutOneGets) {
   const std::pair<const char*, const char*> cases[] = {
-      {"{description: x}", "the schema has no type; in C++ it is kgen::Json"},
-      {"{items: {type: string}, oneOf: [{type: string}, {type: array}]}", "in C++ it is kgen::Json"},
-      {"{items: {type: string}}", "in C++ it is kgen::List of kgen::String"},
-      {"{additionalProperties: {type: array, items: {type: integer}}}",
-       "in C++ it is kgen::Map of kgen::List of std::int64_t"},
-      {"{properties: {a: {type: string}}}", "in C++ it is a struct"},
+      {"{description: x}", "the schema has no type; it is read as any JSON"},
+      {"{items: {type: string}, oneOf: [{type: string}, {type: array}]}", "it is read as any JSON"},
+      {"{items: {type: string}}", "it is read as list of string"},
+      {"{additionalProperties: {type: array, items: {type: integer}}}", "it is read as map of list of 64-bit integer"},
+      {"{properties: {a: {type: string}}}", "it is read as object"},
   };
   for (const auto& [schema, text] : cases) {
     EXPECT_THAT(Load({OrderCrd(std::string("p: ") + schema)}).Said(), HasSubstr(text)) << schema;
