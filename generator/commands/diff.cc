@@ -16,8 +16,8 @@
 #include "generator/diff/differences.h"
 #include "generator/diff/source_diff.h"
 #include "generator/diff/wire_diff.h"
+#include "generator/emit/plan/external_types.h"
 #include "generator/emit/plan/make_plan.h"
-#include "generator/emit/plan/uses.h"
 #include "generator/emit/spelling/group_names.h"
 
 namespace kgen::generator::commands {

@@ -11,7 +11,7 @@
 
 #include "generator/commands/options.h"
 #include "generator/diagnostic.h"
-#include "generator/emit/plan/uses.h"
+#include "generator/emit/plan/external_types.h"
 
 namespace kgen::generator::commands {
 

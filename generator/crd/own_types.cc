@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "generator/emit/spelling/text.h"
+#include "generator/emit/spelling/escaping.h"
 
 namespace kgen::generator::crd {
 namespace {

@@ -69,7 +69,8 @@ struct NamedType {
   bool runtime = false;
 
   // Another generated API declares this type, under this C++ name ("::k8s::core::v1::PodSpec") and in this header:
-  // nothing is emitted, and `schema` is an object without fields. Both are empty for all others. See emit/plan/uses.h.
+  // nothing is emitted, and `schema` is an object without fields. Both are empty for all others. See
+  // emit/plan/external_types.h.
   std::string declared = {};
   std::string declared_in = {};
 
@@ -186,7 +187,8 @@ struct Manifest {
 };
 
 struct Api {
-  // By group, version, name; never reordered once resolved. Types that emit/plan/uses.h adds stand at the end.
+  // By group, version, name; never reordered once resolved. Types that emit/plan/external_types.h adds stand at the
+  // end.
   std::vector<NamedType> types;
   std::vector<Group> groups;
   std::vector<Manifest> manifests;  // by name

@@ -8,7 +8,7 @@
 //   parse/* -> Draft (raw_schema.h) -> fixups -> resolve -> Api (api.h), made of the Schemas here -> emit/*
 //
 // Names are wire names, with arbitrary bytes. They become identifiers only through emit/spelling/names.h and literals
-// only through emit/spelling/text.h.
+// only through emit/spelling/escaping.h.
 #ifndef KGEN_GENERATOR_MODEL_SCHEMA_H_
 #define KGEN_GENERATOR_MODEL_SCHEMA_H_
 

@@ -14,9 +14,9 @@
 #include "generator/emit/plan/plan_types.h"
 #include "generator/emit/plan/shapes.h"
 #include "generator/emit/spelling/describe.h"
+#include "generator/emit/spelling/escaping.h"
 #include "generator/emit/spelling/group_names.h"
 #include "generator/emit/spelling/names.h"
-#include "generator/emit/spelling/text.h"
 #include "generator/model/anchors.h"
 
 namespace kgen::generator::emit {

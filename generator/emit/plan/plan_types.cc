@@ -9,8 +9,8 @@
 #include "generator/emit/plan/plan_metadata.h"
 #include "generator/emit/plan/shapes.h"
 #include "generator/emit/spelling/describe.h"
+#include "generator/emit/spelling/escaping.h"
 #include "generator/emit/spelling/names.h"
-#include "generator/emit/spelling/text.h"
 
 namespace kgen::generator::emit {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "generator/emit/plan/plan_types.h"
+#include "generator/emit/spelling/escaping.h"
 #include "generator/emit/spelling/names.h"
-#include "generator/emit/spelling/text.h"
 
 namespace kgen::generator::emit {
 namespace {

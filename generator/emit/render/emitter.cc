@@ -8,8 +8,8 @@
 #include "generator/emit/plan/make_plan.h"
 #include "generator/emit/render/mustache.h"
 #include "generator/emit/render/view.h"
+#include "generator/emit/spelling/escaping.h"
 #include "generator/emit/spelling/names.h"
-#include "generator/emit/spelling/text.h"
 
 namespace kgen::generator::emit {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "generator/disk.h"
-#include "generator/emit/spelling/text.h"
+#include "generator/emit/spelling/escaping.h"
 
 namespace kgen::generator::emit {
 namespace {

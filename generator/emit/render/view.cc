@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "generator/emit/spelling/slots.h"
-#include "generator/emit/spelling/text.h"
+#include "generator/emit/spelling/escaping.h"
+#include "generator/emit/spelling/perfect_hash.h"
 #include "kgen/core/type_table.h"
 
 namespace kgen::generator::emit {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "generator/emit/spelling/text.h"
+#include "generator/emit/spelling/escaping.h"
 
 namespace kgen::generator::emit {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "generator/emit/spelling/escaping.h"
 #include "generator/emit/spelling/macros.h"
-#include "generator/emit/spelling/text.h"
 #include "generator/utf8.h"
 
 namespace kgen::generator::emit {

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "generator/emit/spelling/slots.h"
+#include "generator/emit/spelling/perfect_hash.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -10,8 +10,8 @@
 //     that this run generates clients for;
 //   * an object of a CRD if it matches a type of the used API (model/anchors.h), unless it is a direct child of a kind,
 //     because users overload on those.
-#ifndef KGEN_GENERATOR_EMIT_PLAN_USES_H_
-#define KGEN_GENERATOR_EMIT_PLAN_USES_H_
+#ifndef KGEN_GENERATOR_EMIT_PLAN_EXTERNAL_TYPES_H_
+#define KGEN_GENERATOR_EMIT_PLAN_EXTERNAL_TYPES_H_
 
 #include <expected>
 #include <map>
@@ -55,4 +55,4 @@ void ReportUnknownPositions(const std::set<std::string>& positions, Diagnostics&
 
 }  // namespace kgen::generator::emit
 
-#endif  // KGEN_GENERATOR_EMIT_PLAN_USES_H_
+#endif  // KGEN_GENERATOR_EMIT_PLAN_EXTERNAL_TYPES_H_

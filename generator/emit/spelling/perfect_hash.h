@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Searches the perfect hash of a field table. kgen/core/type_table.h describes it and has the hash function.
-#ifndef KGEN_GENERATOR_EMIT_SPELLING_SLOTS_H_
-#define KGEN_GENERATOR_EMIT_SPELLING_SLOTS_H_
+#ifndef KGEN_GENERATOR_EMIT_SPELLING_PERFECT_HASH_H_
+#define KGEN_GENERATOR_EMIT_SPELLING_PERFECT_HASH_H_
 
 #include <cstdint>
 #include <string>
@@ -21,4 +21,4 @@ NameSlots FindNameSlots(const std::vector<std::string>& wire_names);
 
 }  // namespace kgen::generator::emit
 
-#endif  // KGEN_GENERATOR_EMIT_SPELLING_SLOTS_H_
+#endif  // KGEN_GENERATOR_EMIT_SPELLING_PERFECT_HASH_H_

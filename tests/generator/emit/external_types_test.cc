@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Which objects of a CRD, and which definitions of a document, become types of another API.
-#include "generator/emit/plan/uses.h"
+#include "generator/emit/plan/external_types.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

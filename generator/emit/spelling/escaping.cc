@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "generator/emit/spelling/text.h"
+#include "generator/emit/spelling/escaping.h"
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 //
 //   emit/plan/plan --text of the input--> StringLiteral() / CommentLines() --> view --> templates, which paste it as it
 //   is
-#ifndef KGEN_GENERATOR_EMIT_SPELLING_TEXT_H_
-#define KGEN_GENERATOR_EMIT_SPELLING_TEXT_H_
+#ifndef KGEN_GENERATOR_EMIT_SPELLING_ESCAPING_H_
+#define KGEN_GENERATOR_EMIT_SPELLING_ESCAPING_H_
 
 #include <cstddef>
 #include <string>
@@ -41,4 +41,4 @@ std::string InComment(std::string_view text, std::size_t limit = 80);
 
 }  // namespace kgen::generator::emit
 
-#endif  // KGEN_GENERATOR_EMIT_SPELLING_TEXT_H_
+#endif  // KGEN_GENERATOR_EMIT_SPELLING_ESCAPING_H_

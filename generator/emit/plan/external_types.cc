@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "generator/emit/plan/uses.h"
+#include "generator/emit/plan/external_types.h"
 
 #include <algorithm>
 #include <utility>
