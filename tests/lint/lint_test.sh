@@ -297,6 +297,26 @@ shop.example.com/v1 Order.size: the member size is gone'
 fi
 unset KGEN_LINT_BASE
 
+# described_tree TEXT LISTED: an API of one type, its descriptions, and the allowed numbers.
+described_tree() {
+  file openapi/kubernetes-1/a.json '{"components": {"schemas": {
+    "io.k8s.api.apps.v1.Order": {"properties": {"kind": {}, "metadata": {}, "spec": {}, "$ref": {}}},
+    "io.k8s.api.apps.v1.OrderList": {"properties": {"kind": {}, "metadata": {}, "items": {}}}}}}'
+  file openapi/kubernetes-1/descriptions/apps.v1.yaml "$1"
+  file openapi/undescribed.txt "$2"
+}
+order=$'Order:\n  text: An order.\n  members:\n    "$ref": {text: A.}'
+described_tree "$order" 'apps.v1 1'
+silent DescribedLetsTheListedNumberPass described
+described_tree "$order"$'\n    spec:\n      text: A.' '# none'
+silent DescribedWantsNothingThatFollowsARule described
+described_tree 'Order:' 'apps.v1 1'
+fires DescribedFindsWhatHasNoDescription described 'openapi/undescribed.txt:1: apps.v1: 3 types and members have no description, 1 may'
+described_tree "$order" 'apps.v1 2'
+fires DescribedWantsTheNumberToFall described "only 1 have no description now: sed -i 's/^apps.v1 .*/apps.v1 1/' openapi/undescribed.txt"
+described_tree "$order" $'apps.v1 1\nbatch.v1 1'
+fires DescribedFindsALineWithoutADocument described 'openapi/undescribed.txt:2: batch.v1: no document has this group version'
+
 # tidy_tree HEADER_TEXT: a tree whose one source includes that header.
 tidy_tree() {
   file .clang-tidy "$(cat .clang-tidy)"

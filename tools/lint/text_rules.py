@@ -7,6 +7,7 @@ tests/lint/ shows each of them firing. Exceptions stand in tools/lint/allowed.tx
 """
 
 import collections
+import json
 import os
 import re
 import subprocess
@@ -325,6 +326,66 @@ def rule_ids(tree):
             test = TEST_NAME.match(line)
             if test and "_" in test.group(1):
                 yield name, number, f"{test.group(1)}: the name of a test is a sentence, without '_' and ids"
+
+
+def described_by(tree, name):
+    """The types and members, "Type" and "Type.member", that a file of descriptions/ has. It is in block style."""
+    found, type_name, inside = set(), "", False
+    for line in tree.lines(name):
+        key = re.match(r"""( *)["']?([$\w.-]+)["']?:""", line)
+        if not key:
+            continue
+        if key.group(1) == "":
+            type_name = key.group(2)
+        elif key.group(1) == "  ":
+            inside = key.group(2) == "members"
+            if key.group(2) == "text":
+                found.add(type_name)
+        elif key.group(1) == "    " and inside:
+            found.add(type_name + "." + key.group(2))
+    return found
+
+
+def undescribed(tree, folder):
+    """How many types and members of each group version have no description, as in {"apps.v1": 3}."""
+    types = collections.defaultdict(dict)
+    for name in tree.under(folder + "/", suffixes=(".json",)):
+        with open(os.path.join(tree.root, name), encoding="utf-8") as file:
+            for definition, schema in json.load(file)["components"]["schemas"].items():
+                *package, type_name = definition.split(".")
+                types[".".join(package[-2:])][type_name] = schema.get("properties", {})
+    counts = {}
+    for version, schemas in types.items():
+        file = f"{folder}/descriptions/{version}.yaml"
+        described = described_by(tree, file) if file in tree.files else set()
+        wanted = set()
+        for type_name, members in schemas.items():
+            kind = {"kind", "metadata"} <= set(members)
+            if kind and "items" in members and type_name.endswith("List"):
+                continue  # by rule, as are these members of a kind
+            by_rule = {"apiVersion", "kind", "metadata"} if kind else set()
+            wanted |= {type_name} | {f"{type_name}.{member}" for member in set(members) - by_rule}
+        counts[version] = len(wanted - described)
+    return counts
+
+
+def rule_described(tree):
+    """Types and members of the built-in API have descriptions. openapi/undescribed.txt has how many do not; the number
+    only falls."""
+    listed = "openapi/undescribed.txt"
+    rows = tree.lines(listed) if listed in tree.files else []
+    allowed = {row.split()[0]: (int(row.split()[1]), i) for i, row in enumerate(rows, 1) if row and row[0] != "#"}
+    for folder in sorted({name.rsplit("/", 1)[0] for name in tree.under("openapi/kubernetes-", suffixes=(".json",))}):
+        for version, count in sorted(undescribed(tree, folder).items()):
+            most, line = allowed.pop(version, (0, 1))
+            if count > most:
+                message = f"{count} types and members have no description, {most} may; write {folder}/descriptions/"
+                yield listed, line, f"{version}: {message}{version}.yaml"
+            elif count < most:
+                fix = f"s/^{version} .*/{version} {count}/" if count else f"/^{version} /d"
+                yield listed, line, f"{version}: only {count} have no description now: sed -i '{fix}' {listed}"
+    for version, (_, line) in allowed.items():
+        yield listed, line, f"{version}: no document has this group version; remove the line"
 
 
 RULES = {name[5:]: value for name, value in list(globals().items()) if name.startswith("rule_")}
