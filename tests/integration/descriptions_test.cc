@@ -1,0 +1,321 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The facts in openapi/kubernetes-1.36/descriptions on a real kube-apiserver: what it stores for an absent member,
+// which members it refuses to change, and that no text repeats the server's own.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kgen/client/config.h"
+#include "kgen/client/dynamic_client.h"
+#include "kgen/codec/decode.h"
+#include "kgen/codec/encode.h"
+#include "kgen/codec/yaml.h"
+#include "tests/integration/real_api_server.h"
+#include "tests/support/paths.h"
+
+namespace kgen::integration {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFolder = "openapi/kubernetes-1.36";
+constexpr std::string_view kNamespace = "described";
+
+std::vector<json> ReadDocuments(const std::string& path) {
+  std::vector<json> out;
+  const auto stream = yaml::Parse(test_support::ReadFile(path));
+  EXPECT_TRUE(stream.has_value()) << path << ": " << stream.error().message;
+  if (!stream) return out;
+  for (const yaml::Node& document : stream->documents()) out.push_back(json::parse(yaml::ToJson(document)));
+  return out;
+}
+
+std::vector<std::string> FilesIn(const std::string& folder, std::string_view ending) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(test_support::SourcePath(folder)))
+    if (entry.path().native().ends_with(ending)) files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+// One member of an object: what was sent, what the server stores, and what a description says.
+struct Place {
+  std::string name;  // "apps.v1 DeploymentSpec.replicas"
+  json::json_pointer path;
+  const json& facts;
+  const json* sent;    // null: absent
+  const json* stored;  // null: absent
+};
+using Visit = std::function<void(const Place&)>;
+
+// The schemas and descriptions of the built-in API.
+class Described {
+ public:
+  Described() {
+    for (const std::string& file : FilesIn(kFolder, ".json")) {
+      const json document = ReadDocuments(file).at(0);
+      for (const auto& [name, schema] : document["components"]["schemas"].items()) {
+        schemas_[name] = schema;
+        for (const json& kind : schema.value("x-kubernetes-group-version-kind", json::array()))
+          kinds_[std::string(kind["group"]) + '/' + std::string(kind["version"]) + '/' + std::string(kind["kind"])] =
+              name;
+      }
+    }
+    const std::string folder = std::string(kFolder) + "/descriptions";
+    for (const std::string& file : FilesIn(folder, ".yaml")) {
+      const std::string version = std::filesystem::path(file).stem();
+      for (const json& document : ReadDocuments(file)) types_[version] = document;
+    }
+  }
+
+  // Calls `visit` for each member with facts in the object, wherever the object that has the member was sent or stored.
+  void Walk(const json& sent, const json& stored, const Visit& visit) const {
+    std::string version = stored["apiVersion"];
+    if (!version.contains('/')) version.insert(0, "/");
+    const auto kind = kinds_.find(version + '/' + std::string(stored["kind"]));
+    ASSERT_NE(kind, kinds_.end()) << version;
+    Members(kind->second, &sent, stored, json::json_pointer(), visit);
+  }
+
+  const std::map<std::string, json>& types() const { return types_; }
+
+ private:
+  static const json* Find(const json* object, const std::string& key) {
+    if (object == nullptr || !object->is_object()) return nullptr;
+    const auto found = object->find(key);
+    return found == object->end() ? nullptr : &*found;
+  }
+
+  // The facts of a member, also those of its shared text; null if nothing is said.
+  json FactsOf(const std::string& version, const std::string& type, const std::string& member) const {
+    const auto file = types_.find(version);
+    const json* entry = file == types_.end() ? nullptr : Find(Find(Find(&file->second, type), "members"), member);
+    if (entry == nullptr) return nullptr;
+    json facts = entry->contains("shared") ? types_.at("shared").at(std::string((*entry)["shared"])) : json::object();
+    facts.update(*entry);
+    return facts;
+  }
+
+  void Members(const std::string& definition, const json* sent, const json& stored, const json::json_pointer& path,
+               const Visit& visit) const {
+    const auto schema = schemas_.find(definition);
+    if (schema == schemas_.end() || !schema->second.contains("properties") || !stored.is_object()) return;
+    const std::size_t dot = definition.rfind('.');
+    const std::string package = definition.substr(0, dot), type = definition.substr(dot + 1);
+    const std::string version = package.substr(package.rfind('.', package.rfind('.') - 1) + 1);
+    for (const auto& [name, member] : schema->second["properties"].items()) {
+      const json facts = FactsOf(version, type, name);
+      const json *was = Find(sent, name), *is = Find(&stored, name);
+      if (facts.is_object()) {
+        std::string place = version;
+        visit({place.append(" ").append(type).append(".").append(name), path / name, facts, was, is});
+      }
+      if (is != nullptr) Value(member, was, *is, path / name, visit);
+    }
+  }
+
+  void Value(const json& schema, const json* sent, const json& stored, const json::json_pointer& path,
+             const Visit& visit) const {
+    const json& holder = schema.contains("allOf") ? schema["allOf"][0] : schema;
+    if (holder.contains("$ref")) {
+      const std::string reference = holder["$ref"];
+      Members(reference.substr(reference.rfind('/') + 1), sent, stored, path, visit);
+    } else if (schema.contains("items") && stored.is_array() && sent != nullptr && sent->size() == stored.size()) {
+      for (std::size_t i = 0; i < stored.size(); ++i) Value(schema["items"], &(*sent)[i], stored[i], path / i, visit);
+    }
+  }
+
+  std::map<std::string, json> schemas_;       // by definition
+  std::map<std::string, std::string> kinds_;  // definition by "apps/v1/Deployment"
+  std::map<std::string, json> types_;         // by group version, and "shared"
+};
+
+// Defaults that the server fills in when the object itself is created, and not inside of a template for it.
+bool IsOnlyOfObjects(const Place& place) {
+  const std::string path = place.path.to_string();
+  if (path.contains("/jobTemplate/") && place.name.starts_with("batch.v1 JobSpec.")) return true;
+  return path.contains("/template/") && place.name == "core.v1 PodSpec.enableServiceLinks";
+}
+
+// Another value of the same form; the same one if it has no value inside.
+json Changed(json value) {
+  if (value.is_string()) return std::string(value) + "x";
+  if (value.is_boolean()) return !value.get<bool>();
+  if (value.is_number()) return value.get<double>() + 1;
+  if (!value.is_structured()) return value;
+  for (json& inner : value) {
+    json changed = Changed(inner);
+    if (changed == inner) continue;
+    inner = std::move(changed);
+    break;
+  }
+  return value;
+}
+
+class DescriptionsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!RealApiServer::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
+    client_.emplace(Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig()})))));
+    RealApiServer::Kubectl("create namespace " + std::string(kNamespace));
+  }
+
+  // The minimal objects of every_kind.yaml under other names, and objects with more members.
+  static std::vector<json> Objects() {
+    std::vector<json> out;
+    for (const char* file : {"every_kind.yaml", "described.yaml"}) {
+      std::string text = test_support::ReadFile(test_support::SourcePath("tests/integration/" + std::string(file)));
+      for (const auto& [from, to] : {std::pair<std::string_view, std::string_view>{"{ns}", kNamespace},
+                                     {"every", "described"},
+                                     {"10.0.0.200", "10.0.0.201"},
+                                     {"10.9.0.0", "10.8.0.0"}}) {
+        for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+          text.replace(at, from.size(), to);
+      }
+      const auto stream = yaml::Parse(std::move(text));
+      EXPECT_TRUE(stream.has_value()) << file;
+      if (!stream) continue;
+      for (const yaml::Node& object : stream->documents()) out.push_back(json::parse(yaml::ToJson(object)));
+    }
+    return out;
+  }
+
+  Result<DynamicResource> ClientOf(const json& object) const {
+    const std::string version = object["apiVersion"], kind = object["kind"];
+    const std::size_t slash = version.find('/');
+    return client_->ForKind({.group = slash == std::string::npos ? "" : version.substr(0, slash),
+                             .version = version.substr(slash + 1),
+                             .kind = kind},
+                            kNamespace);
+  }
+
+  static Unstructured Object(const json& object) { return Must(Decode<Unstructured>(object.dump())); }
+  static std::string Title(const json& object) {
+    return std::string(object["apiVersion"]) + ' ' + std::string(object["kind"]);
+  }
+
+  const Described described_;
+  std::optional<DynamicClient> client_;
+};
+
+TEST_F(DescriptionsTest, SayWhatTheServerStoresForAnAbsentMember) {
+  std::set<std::string> seen, all;
+  for (const auto& [version, types] : described_.types()) {
+    for (const auto& [type, entry] : types.items()) {
+      const json members = entry.value("members", json::object());
+      for (const auto& [member, facts] : members.items())
+        if (facts.contains("default")) all.insert(version + ' ' + type + '.' + member);
+    }
+  }
+  for (const json& sent : Objects()) {
+    SCOPED_TRACE(Title(sent));
+    if (Title(sent) == "v1 Binding") continue;  // of a pod that is not there
+    const Result<Unstructured> created = Must(ClientOf(sent)).Create(Object(sent), {.dry_run = true});
+    ASSERT_TRUE(created.has_value()) << created.error();
+    described_.Walk(sent, json::parse(Encode(*created)), [&](const Place& place) {
+      if (place.sent != nullptr || !place.facts.contains("default") || IsOnlyOfObjects(place)) return;
+      seen.insert(place.name);
+      EXPECT_TRUE(place.stored != nullptr && *place.stored == place.facts["default"])
+          << place.name << " at " << place.path.to_string() << ": the description says "
+          << place.facts["default"].dump() << ", the server stores "
+          << (place.stored == nullptr ? "nothing" : place.stored->dump());
+    });
+  }
+  EXPECT_GT(seen.size(), 60u);
+  for (const std::string& name : all)
+    if (!seen.contains(name)) std::printf("not compared: the default of %s\n", name.c_str());
+}
+
+TEST_F(DescriptionsTest, SayWhichMembersTheServerRefusesToChange) {
+  std::vector<std::pair<DynamicResource, std::string>> made;
+  std::set<std::string> seen;
+  for (const json& sent : Objects()) {
+    SCOPED_TRACE(Title(sent));
+    const DynamicResource client = Must(ClientOf(sent));
+    const Result<Unstructured> created = client.Create(Object(sent));
+    ASSERT_TRUE(created.has_value()) << created.error();
+    const json stored = json::parse(Encode(*created));
+    if (!stored.contains("metadata") || !stored["metadata"].contains("uid")) continue;  // nothing is stored
+    made.emplace_back(client, stored["metadata"]["name"]);
+    described_.Walk(sent, stored, [&](const Place& place) {
+      // Another name or uid is another object.
+      if (!place.facts.value("immutable", false) || place.name.starts_with("meta.v1 ")) return;
+      if (place.stored == nullptr || Changed(*place.stored) == *place.stored) return;
+      json changed = json::parse(Encode(Must(client.Get(std::string(stored["metadata"]["name"])))));
+      changed[place.path] = Changed(*place.stored);
+      const Result<Unstructured> updated = client.Update(Object(changed), {.dry_run = true});
+      EXPECT_TRUE(!updated && updated.error().code() == Code::kInvalid)
+          << place.name << " at " << place.path.to_string() << ": "
+          << (updated ? std::string("the server takes another value") : updated.error().message());
+      seen.insert(place.name);
+    });
+  }
+  EXPECT_GT(seen.size(), 20u);
+  for (const auto& [client, name] : made) EXPECT_TRUE(client.Delete(name).has_value()) << name;
+}
+
+// Runs of eight words, without regard to case and punctuation.
+std::vector<std::string> Runs(const std::string& text) {
+  constexpr std::size_t kWords = 8;
+  std::vector<std::string> words(1), runs;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) {
+      words.back() += static_cast<char>(std::tolower(byte));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  for (std::size_t i = 0; i + kWords <= words.size(); ++i) {
+    std::string run;
+    for (std::size_t j = i; j < i + kWords; ++j) run += words[j] + ' ';
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+void EachText(const json& value, std::string_view key, const std::function<void(const std::string&)>& visit) {
+  if (!value.is_structured()) return;
+  for (const auto& [name, inner] : value.items()) {
+    if (name == key && inner.is_string()) visit(inner);
+    EachText(inner, key, visit);
+  }
+}
+
+TEST_F(DescriptionsTest, AreNotTheServersOwn) {
+  std::set<std::string> theirs;
+  const auto raw = [](const std::string& path) {
+    std::string text = RealApiServer::Kubectl("get --raw '" + path + "'");
+    return json::parse(text.substr(std::min(text.find('{'), text.size())), nullptr, /*allow_exceptions=*/false);
+  };
+  const json documents = raw("/openapi/v3");
+  for (const auto& [path, document] : documents["paths"].items()) {
+    if (!path.starts_with("api")) continue;
+    EachText(raw(document["serverRelativeURL"]), "description", [&](const std::string& text) {
+      for (std::string& run : Runs(text)) theirs.insert(std::move(run));
+    });
+  }
+  ASSERT_GT(theirs.size(), 10'000u);
+  for (const auto& [version, types] : described_.types()) {
+    EachText(types, "text", [&](const std::string& text) {
+      for (const std::string& run : Runs(text)) EXPECT_FALSE(theirs.contains(run)) << version << ": " << run;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace kgen::integration
