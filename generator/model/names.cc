@@ -105,7 +105,7 @@ int CompareNumbers(const std::string& a, const std::string& b) {
 
 // What runtime/include/kgen/core/object_meta.h declares. For others of meta/v1 (APIResource) there is no C++ type: a
 // member that refers to one is any JSON, and a warning says so.
-constexpr std::array<std::string_view, 13> kRuntimeTypes = {"Condition",
+constexpr std::array<std::string_view, 14> kRuntimeTypes = {"Condition",
                                                             "DeleteOptions",
                                                             "FieldSelectorRequirement",
                                                             "LabelSelector",
@@ -115,6 +115,7 @@ constexpr std::array<std::string_view, 13> kRuntimeTypes = {"Condition",
                                                             "ObjectMeta",
                                                             "OwnerReference",
                                                             "Preconditions",
+                                                            "ShardInfo",
                                                             "Status",
                                                             "StatusCause",
                                                             "StatusDetails"};

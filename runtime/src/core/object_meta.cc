@@ -57,11 +57,18 @@ constexpr Field kObjectMetaFields[] = {
 constexpr NameSlots kObjectMetaSlots = FindNameSlots(kObjectMetaFields);
 static_assert(std::is_standard_layout_v<ObjectMeta>);
 
+constexpr Field kShardInfoFields[] = {
+    MakeField("selector", offsetof(ShardInfo, selector), ValueKind::kString),
+};
+constexpr NameSlots kShardInfoSlots = FindNameSlots(kShardInfoFields);
+static_assert(std::is_standard_layout_v<ShardInfo>);
+
 constexpr Field kListMetaFields[] = {
     MakeField("continue", offsetof(ListMeta, continue_), ValueKind::kString, nullptr, kUnique),
     MakeField("remainingItemCount", offsetof(ListMeta, remainingItemCount), ValueKind::kInt64),
     MakeField("resourceVersion", offsetof(ListMeta, resourceVersion), ValueKind::kString, nullptr, kUnique),
     MakeField("selfLink", offsetof(ListMeta, selfLink), ValueKind::kString),
+    MakeField("shardInfo", offsetof(ListMeta, shardInfo), ValueKind::kBox, &ShardInfo::kTable),
 };
 constexpr NameSlots kListMetaSlots = FindNameSlots(kListMetaFields);
 static_assert(std::is_standard_layout_v<ListMeta>);
@@ -167,6 +174,8 @@ constinit const TypeTable ManagedFieldsEntry::kTable = MakeTable<ManagedFieldsEn
     "kgen.meta.v1.ManagedFieldsEntry", kManagedFieldsEntryFields, kManagedFieldsEntrySlots);
 constinit const TypeTable ObjectMeta::kTable =
     MakeTable<ObjectMeta>("kgen.meta.v1.ObjectMeta", kObjectMetaFields, kObjectMetaSlots);
+constinit const TypeTable ShardInfo::kTable =
+    MakeTable<ShardInfo>("kgen.meta.v1.ShardInfo", kShardInfoFields, kShardInfoSlots);
 constinit const TypeTable ListMeta::kTable =
     MakeTable<ListMeta>("kgen.meta.v1.ListMeta", kListMetaFields, kListMetaSlots);
 constinit const TypeTable LabelSelectorRequirement::kTable = MakeTable<LabelSelectorRequirement>(

@@ -80,12 +80,24 @@ struct ObjectMeta {
   }
 };
 
+// The shard to which the server restricted a list.
+struct ShardInfo {
+  String selector{};
+  UnknownFields unknown_fields{};
+
+  static const TypeTable kTable;
+  friend bool operator==(const ShardInfo& a, const ShardInfo& b) noexcept {
+    return detail::EqualStruct(&a, &b, kTable);
+  }
+};
+
 // The metadata of a list: its resourceVersion, and the token of its next page.
 struct ListMeta {
   String continue_{};
   Optional<std::int64_t> remainingItemCount{};
   String resourceVersion{};
   String selfLink{};
+  Optional<ShardInfo> shardInfo = kAbsent;
   UnknownFields unknown_fields{};
 
   static const TypeTable kTable;
