@@ -32,7 +32,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFolder = "openapi/kubernetes-1.36";
-constexpr std::string_view kNamespace = "described";
+constexpr std::string_view kDescribedNamespace = "described";
 
 std::vector<json> ReadDocuments(const std::string& path) {
   std::vector<json> out;
@@ -170,7 +170,7 @@ class DescriptionsTest : public ::testing::Test {
   void SetUp() override {
     if (!RealApiServer::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
     client_.emplace(Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig()})))));
-    RealApiServer::Kubectl("create namespace " + std::string(kNamespace));
+    RealApiServer::Kubectl("create namespace " + std::string(kDescribedNamespace));
   }
 
   // The minimal objects of every_kind.yaml under other names, and objects with more members.
@@ -178,7 +178,7 @@ class DescriptionsTest : public ::testing::Test {
     std::vector<json> out;
     for (const char* file : {"every_kind.yaml", "described.yaml"}) {
       std::string text = test_support::ReadFile(test_support::SourcePath("tests/integration/" + std::string(file)));
-      for (const auto& [from, to] : {std::pair<std::string_view, std::string_view>{"{ns}", kNamespace},
+      for (const auto& [from, to] : {std::pair<std::string_view, std::string_view>{"{ns}", kDescribedNamespace},
                                      {"every", "described"},
                                      {"10.0.0.200", "10.0.0.201"},
                                      {"10.9.0.0", "10.8.0.0"}}) {
@@ -199,7 +199,7 @@ class DescriptionsTest : public ::testing::Test {
     return client_->ForKind({.group = slash == std::string::npos ? "" : version.substr(0, slash),
                              .version = version.substr(slash + 1),
                              .kind = kind},
-                            kNamespace);
+                            kDescribedNamespace);
   }
 
   static Unstructured Object(const json& object) { return Must(Decode<Unstructured>(object.dump())); }

@@ -74,7 +74,7 @@ std::string Merge(const model::MergeInfo& merge) {
 }
 
 // Whether JSON can stand in a comment as it is.
-bool IsPlain(std::string_view json) {
+bool IsPlainJson(std::string_view json) {
   return std::all_of(json.begin(), json.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("\"-_./%").find(c) != std::string_view::npos;
@@ -84,7 +84,7 @@ bool IsPlain(std::string_view json) {
 std::string Default(const model::Field& field) {
   const std::string& json = field.notes.default_json.empty() ? field.schema->default_json : field.notes.default_json;
   if (json.empty()) return {};
-  return "Default: " + (IsPlain(json) && json.size() <= kLongestPiece ? json : InComment(json, kLongestPiece));
+  return "Default: " + (IsPlainJson(json) && json.size() <= kLongestPiece ? json : InComment(json, kLongestPiece));
 }
 
 // What opens the comment of a member: how its elements are told apart.
