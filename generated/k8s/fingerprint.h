@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 030d5e1352893a6f.
+// Hash of the headers: fba2334276781d2b.
 
 #endif  // K8S_FINGERPRINT_H_

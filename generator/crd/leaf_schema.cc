@@ -12,9 +12,12 @@ std::string Cut(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
   std::size_t end = most;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  // A dot within a word, as in metadata.generation, ends no sentence.
+  for (std::size_t sentence = end; sentence-- > 1;) {
+    const bool ends = std::string_view(" \n\t").contains(text[sentence + 1]);
+    if (ends && std::string_view(".!?").contains(text[sentence])) return text.substr(0, sentence + 1);
+  }
   text.resize(end);
-  if (const std::size_t sentence = text.find_last_of(".!?"); sentence != std::string::npos && sentence > 0)
-    return text.substr(0, sentence + 1);
   if (const std::size_t word = text.find_last_of(" \n\t"); word != std::string::npos && word > 0) text.resize(word);
   return text + "...";
 }

@@ -105,10 +105,13 @@ TEST(ApiOfHeaders, HasTheSchemasOfOtherApisInItsCrd) {
   EXPECT_THAT(yaml,
               HasSubstr("                              - containerPort\n                              - protocol\n"
                         "                              x-kubernetes-list-type: map\n"));
-  EXPECT_THAT(yaml, HasSubstr("                  metadata:\n                    properties:\n"
-                              "                      annotations:\n"));
+  EXPECT_THAT(yaml, HasSubstr("                  metadata:\n"
+                              "                    description: Labels, annotations and other metadata...\n"
+                              "                    properties:\n                      annotations:\n"));
   EXPECT_THAT(yaml, HasSubstr("              rollout:\n                properties:\n                  canary:\n"));
   EXPECT_THAT(yaml, HasSubstr("                      maxLength: 316\n")) << "of a condition";
+  EXPECT_THAT(yaml, HasSubstr("observedGeneration:\n                      description: The metadata.generation"))
+      << "a dot within a word ends no sentence";
 }
 
 }  // namespace

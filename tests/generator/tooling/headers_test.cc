@@ -87,7 +87,7 @@ class Declarations : public clang::RecursiveASTVisitor<Declarations> {
  private:
   static bool IsEmpty(llvm::StringRef comment, llvm::StringRef name) {
     const llvm::StringRef words = comment.ltrim("/ ").rtrim(". ");
-    return words.empty() || words == "Optional" || words == "Required" || words == name;
+    return words.empty() || words == "Optional" || words == name;
   }
 
   Seen& seen_;

@@ -31,50 +31,65 @@ namespace k8s::admissionregistration::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Changes the object as a server-side apply would.
 struct ApplyConfiguration {
+  // A CEL expression that yields the members to set, such as `Object{spec: Object.spec{replicas: 1}}`. It must not set
+  // atomic lists, maps or structs.
   kgen::String expression{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Adds an annotation to the audit event of a request.
 struct AuditAnnotation {
-  // Required.
+  // Required. The name of the annotation, unique within the policy. The audit event has it as POLICY/KEY.
   kgen::String key{};
-  // Required.
+
+  // Required. A CEL expression that yields the value as a string, or null for no annotation. It may have 5 KiB; a value
+  // above 10 KiB is cut.
   kgen::String valueExpression{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A likely type error in an expression of a policy.
 struct ExpressionWarning {
-  // Required.
+  // Required. The path of the member with the expression, for example `spec.validations[0].expression`.
   kgen::String fieldRef{};
-  // Required.
+  // Required. What is wrong, for each type of object against which the expression was checked.
   kgen::String warning{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Changes the object with a JSON Patch.
 struct JSONPatch {
+  // A CEL expression that yields a list of operations, such as `[JSONPatch{op: "replace", path: "/spec/replicas",
+  // value: 1}]`.
   kgen::String expression{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A condition in CEL that a request must meet.
 struct MatchCondition {
-  // Required.
+  // Required. A qualified name for messages, unique in its list, for example exclude-leases or
+  // example.com/exclude-leases.
   kgen::String name{};
-  // Required.
+
+  // Required. A CEL expression that yields a boolean. It can use object, oldObject, request and authorizer, and in a
+  // policy with a paramKind also params.
   kgen::String expression{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Matches requests by operation, resource and the name of the object. All members must match.
 struct NamedRuleWithOperations {
   struct OperationsValues {
     static constexpr std::string_view ksStar = "*";
@@ -90,30 +105,54 @@ struct NamedRuleWithOperations {
     static constexpr std::string_view kNamespaced = "Namespaced";
   };
 
+  // The API groups that the rule matches. An empty string means the core group, `*` alone every group.
   kgen::List<kgen::String> apiGroups{};
+  // The versions that the rule matches. `*` alone means every version.
   kgen::List<kgen::String> apiVersions{};
-  // Each one of OperationsValues.
+
+  // Each one of OperationsValues. The operations that the rule matches. `*` alone means every operation. A mutating
+  // policy cannot list DELETE.
   kgen::List<kgen::String> operations{};
+
+  // The names of the objects that the rule matches. Empty means every name.
   kgen::List<kgen::String> resourceNames{};
+
+  // The resources, such as pods or pods/log. `*` means all without their subresources. Beside a slash, a star on either
+  // side means any resource or subresource.
   kgen::List<kgen::String> resources{};
-  // One of ScopeValues.
+
+  // One of ScopeValues. Whether the rule matches cluster-scoped resources, namespaced ones, or both. A Namespace itself
+  // is cluster-scoped. Default: `"*"`.
   kgen::String scope{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Selects requests by operation, resource, namespace and labels. A request must pass all members.
 struct MatchResources {
   struct MatchPolicyValues {
     static constexpr std::string_view kEquivalent = "Equivalent";
     static constexpr std::string_view kExact = "Exact";
   };
 
+  // Requests that do not match even though resourceRules match them.
   kgen::List<NamedRuleWithOperations> excludeResourceRules{};
-  // One of MatchPolicyValues.
+
+  // One of MatchPolicyValues. Exact applies the rules only to the version of the request. Equivalent also catches other
+  // versions of the resource and converts the object. Default: "Equivalent".
   kgen::String matchPolicy{};
+
+  // Selects the namespaces by their labels. A Namespace is tested by its own labels; any other cluster-scoped object
+  // matches. Default: `{}`.
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
+
+  // Selects by the labels of the old or the new object; one match suffices. Users who may set labels can thereby evade
+  // it. Default: `{}`.
   kgen::Optional<kgen::meta::v1::LabelSelector> objectSelector = kgen::kAbsent;
+
+  // The operations and resources to match; one matching rule suffices. A policy needs at least one; in a binding, none
+  // means all that the policy matches.
   kgen::List<NamedRuleWithOperations> resourceRules{};
   kgen::UnknownFields unknown_fields{};
 
@@ -125,15 +164,18 @@ struct MatchResources {
   static const kgen::TypeTable kTable;
 };
 
+// One change, as a JSON Patch or an apply configuration.
 struct Mutation {
   struct PatchTypeValues {
     static constexpr std::string_view kApplyConfiguration = "ApplyConfiguration";
     static constexpr std::string_view kJSONPatch = "JSONPatch";
   };
 
+  // The change for the patch type ApplyConfiguration. It must be absent otherwise.
   kgen::Optional<v1::ApplyConfiguration> applyConfiguration = kgen::kAbsent;
+  // The change for the patch type JSONPatch. It must be absent otherwise.
   kgen::Optional<JSONPatch> jsonPatch = kgen::kAbsent;
-  // Required. One of PatchTypeValues.
+  // Required. One of PatchTypeValues. How the change is expressed, which says which of the other members must be set.
   kgen::String patchType{};
   kgen::UnknownFields unknown_fields{};
 
@@ -143,24 +185,29 @@ struct Mutation {
   static const kgen::TypeTable kTable;
 };
 
+// The kind of object that a policy takes as parameters, such as a ConfigMap or a custom resource.
 struct ParamKind {
+  // The group and version, for example rules.example.com/v1, or v1 for the core group. It must not be empty.
   kgen::String apiVersion{};
+  // The kind, for example ConfigMap. It must not be empty.
   kgen::String kind{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A named expression for use in the other expressions of a policy.
 struct Variable {
-  // Required.
+  // Required. A CEL identifier. Other expressions refer to it as `variables.NAME`.
   kgen::String name{};
-  // Required.
+  // Required. A CEL expression of any type. It can use what the other expressions can, and the variables before it.
   kgen::String expression{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes the requests that a policy concerns and the changes that it makes.
 struct MutatingAdmissionPolicySpec {
   struct FailurePolicyValues {
     static constexpr std::string_view kFail = "Fail";
@@ -172,15 +219,29 @@ struct MutatingAdmissionPolicySpec {
     static constexpr std::string_view kNever = "Never";
   };
 
-  // One of FailurePolicyValues.
+  // One of FailurePolicyValues. What happens if an expression or the setup has an error, for example a paramKind that
+  // does not exist. Fail refuses the request, Ignore goes on without the policy. Default: "Fail".
   kgen::String failurePolicy{};
-  // Elements are identified by `name`.
+
+  // Elements are identified by `name`. CEL expressions that must all be true for the policy to apply. There may be 64;
+  // one that is false outweighs errors of the others.
   kgen::List<v1::MatchCondition> matchConditions{};
+
+  // Which requests the policy concerns. It must be given, with at least one of resourceRules. Webhook configurations
+  // and admission policies never match.
   kgen::Optional<MatchResources> matchConstraints = kgen::kAbsent;
+
+  // The changes, one after the other, each on the result of the one before. There must be at least one.
   kgen::List<v1::Mutation> mutations{};
+  // The kind of the objects that bindings pass as params. Absent means that the policy takes no parameters.
   kgen::Optional<v1::ParamKind> paramKind = kgen::kAbsent;
-  // One of ReinvocationPolicyValues.
+
+  // One of ReinvocationPolicyValues. IfNeeded runs the policy again if a later step of admission has changed the
+  // object, so its changes must bear repetition. Never runs it once. One of them must be given.
   kgen::String reinvocationPolicy{};
+
+  // Named expressions for the mutations and for variables after them, as `variables.NAME`. Each is evaluated on demand;
+  // match conditions cannot use them.
   kgen::List<v1::Variable> variables{};
   kgen::UnknownFields unknown_fields{};
 
@@ -193,10 +254,12 @@ struct MutatingAdmissionPolicySpec {
   static const kgen::TypeTable kTable;
 };
 
-// `mutatingadmissionpolicies` of admissionregistration.k8s.io/v1, cluster-scoped.
+// Changes objects on their way into the cluster by CEL expressions, without a webhook. It works only where a binding
+// uses it.
 struct MutatingAdmissionPolicy {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which requests the policy concerns and what it changes.
   kgen::Optional<MutatingAdmissionPolicySpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -205,11 +268,20 @@ struct MutatingAdmissionPolicy {
   static const kgen::TypeTable kTable;
 };
 
+// Says which objects a binding passes to its policy as params. Either name or selector must be set.
 struct ParamRef {
+  // The name of one object. Excludes selector.
   kgen::String name{};
-  // `namespace`.
+
+  // `namespace`. The namespace of the objects. Absent means that of the request. For a cluster-scoped paramKind it must
+  // be absent.
   kgen::String namespace_{};
+
+  // What happens if no object is found. Allow skips the binding, Deny applies the failurePolicy of the policy. One of
+  // them must be given.
   kgen::String parameterNotFoundAction{};
+
+  // Selects the objects by their labels; an empty selector takes all. The policy runs once for each. Excludes name.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -218,9 +290,17 @@ struct ParamRef {
   static const kgen::TypeTable kTable;
 };
 
+// Says where a MutatingAdmissionPolicy applies and with which parameters.
 struct MutatingAdmissionPolicyBindingSpec {
+  // Narrows the requests further; a request must match both the policy and this. Absent means whatever the policy
+  // matches.
   kgen::Optional<v1::MatchResources> matchResources = kgen::kAbsent;
+
+  // The parameters for the policy, which are of its paramKind. Absent makes params null in the expressions.
   kgen::Optional<v1::ParamRef> paramRef = kgen::kAbsent;
+
+  // The name of the MutatingAdmissionPolicy, which must not be empty. The binding has no effect until the policy
+  // exists.
   kgen::String policyName{};
   kgen::UnknownFields unknown_fields{};
 
@@ -230,10 +310,11 @@ struct MutatingAdmissionPolicyBindingSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `mutatingadmissionpolicybindings` of admissionregistration.k8s.io/v1, cluster-scoped.
+// Puts a MutatingAdmissionPolicy into effect, for all its requests or some, and gives it parameters.
 struct MutatingAdmissionPolicyBinding {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which policy it is, where it applies, and with which parameters.
   kgen::Optional<MutatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -276,21 +357,28 @@ struct MutatingAdmissionPolicyList {
   static const kgen::TypeTable kTable;
 };
 
+// Names the Service of a webhook.
 struct ServiceReference {
-  // Required.
+  // Required. The name of the Service. The certificate of the webhook must be valid for NAME.NAMESPACE.svc.
   kgen::String name{};
-  // `namespace`. Required.
+  // `namespace`. Required. The namespace of the Service.
   kgen::String namespace_{};
+  // The path of the URL to call, for example /validate. Absent means the root.
   kgen::String path{};
+  // The port of the Service, which must speak HTTPS. Default: 443.
   kgen::Optional<std::int32_t> port{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says how kube-apiserver calls a webhook. Either url or service must be set.
 struct WebhookClientConfig {
+  // The PEM certificates with which kube-apiserver verifies the webhook. Absent means the trusted roots of its host.
   kgen::Bytes caBundle{};
+  // The Service that runs the webhook, for one inside the cluster. Excludes url.
   kgen::Optional<ServiceReference> service = kgen::kAbsent;
+  // The https URL of the webhook, without user, query or fragment, for one outside the cluster. Excludes service.
   kgen::String url{};
   kgen::UnknownFields unknown_fields{};
 
@@ -299,23 +387,34 @@ struct WebhookClientConfig {
   static const kgen::TypeTable kTable;
 };
 
+// Matches requests by operation and resource. All members must match.
 struct RuleWithOperations {
   using OperationsValues = v1::NamedRuleWithOperations::OperationsValues;
 
   using ScopeValues = v1::NamedRuleWithOperations::ScopeValues;
 
+  // The API groups that the rule matches. An empty string means the core group, `*` alone every group.
   kgen::List<kgen::String> apiGroups{};
+  // The versions that the rule matches. `*` alone means every version.
   kgen::List<kgen::String> apiVersions{};
-  // Each one of OperationsValues.
+
+  // Each one of OperationsValues. The operations that the rule matches. `*` alone means every operation. Reading is
+  // never subject to admission.
   kgen::List<kgen::String> operations{};
+
+  // The resources, such as pods or pods/log. `*` means all without their subresources. Beside a slash, a star on either
+  // side means any resource or subresource.
   kgen::List<kgen::String> resources{};
-  // One of ScopeValues.
+
+  // One of ScopeValues. Whether the rule matches cluster-scoped resources, namespaced ones, or both. A Namespace itself
+  // is cluster-scoped. Default: `"*"`.
   kgen::String scope{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A webhook that can change objects before they are stored, or refuse them.
 struct MutatingWebhook {
   using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
 
@@ -330,25 +429,50 @@ struct MutatingWebhook {
     static constexpr std::string_view kUnknown = "Unknown";
   };
 
-  // Required.
+  // Required. A name of at least three parts with dots, such as check.example.com. It must be unique in the
+  // configuration.
   kgen::String name{};
-  // Required.
+
+  // Required. The versions of AdmissionReview that the webhook understands, best first. The server sends the first that
+  // it knows; v1 or v1beta1 must be among them.
   kgen::List<kgen::String> admissionReviewVersions{};
-  // Required.
+
+  // Required. Where the webhook runs and how kube-apiserver trusts it.
   kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;
-  // One of FailurePolicyValues.
+
+  // One of FailurePolicyValues. What happens if the call fails or runs out of time. Fail refuses the request, Ignore
+  // goes on as if there were no webhook. Default: "Fail".
   kgen::String failurePolicy{};
-  // Elements are identified by `name`.
+
+  // Elements are identified by `name`. CEL expressions that must all be true for the call to happen. There may be 64;
+  // one that is false outweighs errors of the others.
   kgen::List<v1::MatchCondition> matchConditions{};
-  // One of MatchPolicyValues.
+
+  // One of MatchPolicyValues. Exact applies the rules only to the version of the request. Equivalent also catches other
+  // versions of the resource and converts the object. Default: "Equivalent".
   kgen::String matchPolicy{};
+
+  // Selects the namespaces by their labels. A Namespace is tested by its own labels; any other cluster-scoped object
+  // matches. Default: `{}`.
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
+
+  // Selects by the labels of the old or the new object; one match suffices. Users who may set labels can thereby evade
+  // the webhook. Default: `{}`.
   kgen::Optional<kgen::meta::v1::LabelSelector> objectSelector = kgen::kAbsent;
-  // One of ReinvocationPolicyValues.
+
+  // One of ReinvocationPolicyValues. IfNeeded calls the webhook again if a later step of admission has changed the
+  // object, so its changes must bear repetition. Never calls it once. Default: "Never".
   kgen::String reinvocationPolicy{};
+
+  // Which operations on which resources call the webhook; one matching rule suffices. Webhook configurations and
+  // admission policies never call any.
   kgen::List<RuleWithOperations> rules{};
-  // Required. One of SideEffectsValues.
+
+  // Required. One of SideEffectsValues. Whether a call changes anything beyond the object. Only None and NoneOnDryRun
+  // are accepted; the latter promises to heed dryRun of the request.
   kgen::String sideEffects{};
+
+  // How long kube-apiserver waits for the answer, 1 to 30. After that failurePolicy decides. Default: 10. In seconds.
   kgen::Optional<std::int32_t> timeoutSeconds{};
   kgen::UnknownFields unknown_fields{};
 
@@ -361,11 +485,13 @@ struct MutatingWebhook {
   static const kgen::TypeTable kTable;
 };
 
-// `mutatingwebhookconfigurations` of admissionregistration.k8s.io/v1, cluster-scoped.
+// Registers webhooks that can change or refuse objects. They run one after the other, before the validating ones.
 struct MutatingWebhookConfiguration {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Elements are identified by `name`.
+
+  // Elements are identified by `name`. The webhooks. Do not rely on their order, as other configurations run in between
+  // or later steps run them again.
   kgen::List<MutatingWebhook> webhooks{};
   kgen::UnknownFields unknown_fields{};
 
@@ -391,7 +517,10 @@ struct MutatingWebhookConfigurationList {
   static const kgen::TypeTable kTable;
 };
 
+// What a check of the expressions against the schemas of the matched resources has found. The policy is in effect all
+// the same.
 struct TypeChecking {
+  // The likely type errors. Empty means that none was found. Set by the controller.
   kgen::List<v1::ExpressionWarning> expressionWarnings{};
   kgen::UnknownFields unknown_fields{};
 
@@ -400,29 +529,54 @@ struct TypeChecking {
   static const kgen::TypeTable kTable;
 };
 
+// One demand of a policy, with the answer if it is not met.
 struct Validation {
-  // Required.
+  // Required. A CEL expression that yields true if the request is fine. It can use object, oldObject, request, params,
+  // namespaceObject, variables and authorizer.
   kgen::String expression{};
+
+  // The answer if the expression is false, on one line. Absent means a text with the expression itself.
   kgen::String message{};
+
+  // A CEL expression that yields the answer. It outranks message, which still serves if it fails or yields an empty or
+  // multi-line string.
   kgen::String messageExpression{};
+
+  // The reason for programs, which also sets the HTTP status code. Forbidden, Invalid or RequestEntityTooLarge; absent
+  // means Invalid.
   kgen::String reason{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes the requests that a policy concerns and what it demands of them.
 struct ValidatingAdmissionPolicySpec {
   using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
 
+  // What the policy adds to the audit event of each request, at most 20. Without validations there must be at least
+  // one.
   kgen::List<v1::AuditAnnotation> auditAnnotations{};
-  // One of FailurePolicyValues.
+
+  // One of FailurePolicyValues. What an error in an expression or in the setup means, for example a paramKind that does
+  // not exist. Fail counts it as a demand that is not met, Ignore passes over it. Default: "Fail".
   kgen::String failurePolicy{};
-  // Elements are identified by `name`.
+
+  // Elements are identified by `name`. CEL expressions that must all be true for the policy to apply. There may be 64;
+  // one that is false outweighs errors of the others.
   kgen::List<v1::MatchCondition> matchConditions{};
+
+  // Which requests the policy concerns. It must be given, with at least one of resourceRules. Webhook configurations
+  // and admission policies never match.
   kgen::Optional<MatchResources> matchConstraints = kgen::kAbsent;
+
+  // The kind of the objects that bindings pass as params. Absent means that the policy takes no parameters.
   kgen::Optional<v1::ParamKind> paramKind = kgen::kAbsent;
+  // What must be true of a request. All are evaluated. Without auditAnnotations there must be at least one.
   kgen::List<v1::Validation> validations{};
-  // Elements are identified by `name`.
+
+  // Elements are identified by `name`. Named expressions for the validations and for variables after them, as
+  // `variables.NAME`. Each is evaluated on demand; match conditions cannot use them.
   kgen::List<v1::Variable> variables{};
   kgen::UnknownFields unknown_fields{};
 
@@ -436,10 +590,16 @@ struct ValidatingAdmissionPolicySpec {
   static const kgen::TypeTable kTable;
 };
 
+// What Kubernetes has found out about a policy.
 struct ValidatingAdmissionPolicyStatus {
-  // Elements are identified by `type`.
+  // Elements are identified by `type`. The latest observations, one for each type of condition. Set by the controller.
   kgen::List<kgen::meta::v1::Condition> conditions{};
+
+  // The metadata.generation that this status describes; an older one means that the status is out of date. Set by the
+  // controller.
   kgen::Optional<std::int64_t> observedGeneration{};
+
+  // Likely type errors in the expressions. Absent means that the check has not run yet. Set by the controller.
   kgen::Optional<v1::TypeChecking> typeChecking = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -449,11 +609,13 @@ struct ValidatingAdmissionPolicyStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `validatingadmissionpolicies` of admissionregistration.k8s.io/v1, cluster-scoped.
+// Judges requests by CEL expressions, without a webhook. It works only where a binding uses it.
 struct ValidatingAdmissionPolicy {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which requests the policy concerns and what it demands of them.
   kgen::Optional<ValidatingAdmissionPolicySpec> spec = kgen::kAbsent;
+  // What the check of the expressions has found. Set by the controller.
   kgen::Optional<ValidatingAdmissionPolicyStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -463,6 +625,7 @@ struct ValidatingAdmissionPolicy {
   static const kgen::TypeTable kTable;
 };
 
+// Says where a ValidatingAdmissionPolicy applies, with which parameters, and what follows if it is not met.
 struct ValidatingAdmissionPolicyBindingSpec {
   struct ValidationActionsValues {
     static constexpr std::string_view kAudit = "Audit";
@@ -470,11 +633,19 @@ struct ValidatingAdmissionPolicyBindingSpec {
     static constexpr std::string_view kWarn = "Warn";
   };
 
+  // Narrows the requests further; a request must match both the policy and this. Absent means whatever the policy
+  // matches.
   kgen::Optional<v1::MatchResources> matchResources = kgen::kAbsent;
+
+  // The parameters for the policy, which are of its paramKind. Absent makes params null in the expressions.
   kgen::Optional<v1::ParamRef> paramRef = kgen::kAbsent;
-  // Required.
+
+  // Required. The name of the ValidatingAdmissionPolicy, which must not be empty. The binding has no effect until the
+  // policy exists.
   kgen::String policyName{};
-  // Required. Each one of ValidationActionsValues. A set: elements are unique.
+
+  // Required. Each one of ValidationActionsValues. A set: elements are unique. What follows if a validation is not met.
+  // Deny refuses the request, Warn warns the client, Audit adds to the audit event. Deny excludes Warn.
   kgen::List<kgen::String> validationActions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -484,11 +655,11 @@ struct ValidatingAdmissionPolicyBindingSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `validatingadmissionpolicybindings` of admissionregistration.k8s.io/v1, cluster-scoped.
+// Puts a ValidatingAdmissionPolicy into effect, for all its requests or some, and gives it parameters.
 struct ValidatingAdmissionPolicyBinding {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. Which policy it is, where it applies, with which parameters, and what follows if it is not met.
   kgen::Optional<ValidatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -531,6 +702,7 @@ struct ValidatingAdmissionPolicyList {
   static const kgen::TypeTable kTable;
 };
 
+// A webhook that can refuse requests but not change objects.
 struct ValidatingWebhook {
   using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
 
@@ -538,23 +710,46 @@ struct ValidatingWebhook {
 
   using SideEffectsValues = v1::MutatingWebhook::SideEffectsValues;
 
-  // Required.
+  // Required. A name of at least three parts with dots, such as check.example.com. It must be unique in the
+  // configuration.
   kgen::String name{};
-  // Required.
+
+  // Required. The versions of AdmissionReview that the webhook understands, best first. The server sends the first that
+  // it knows; v1 or v1beta1 must be among them.
   kgen::List<kgen::String> admissionReviewVersions{};
-  // Required.
+
+  // Required. Where the webhook runs and how kube-apiserver trusts it.
   kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;
-  // One of FailurePolicyValues.
+
+  // One of FailurePolicyValues. What happens if the call fails or runs out of time. Fail refuses the request, Ignore
+  // goes on as if there were no webhook. Default: "Fail".
   kgen::String failurePolicy{};
-  // Elements are identified by `name`.
+
+  // Elements are identified by `name`. CEL expressions that must all be true for the call to happen. There may be 64;
+  // one that is false outweighs errors of the others.
   kgen::List<v1::MatchCondition> matchConditions{};
-  // One of MatchPolicyValues.
+
+  // One of MatchPolicyValues. Exact applies the rules only to the version of the request. Equivalent also catches other
+  // versions of the resource and converts the object. Default: "Equivalent".
   kgen::String matchPolicy{};
+
+  // Selects the namespaces by their labels. A Namespace is tested by its own labels; any other cluster-scoped object
+  // matches. Default: `{}`.
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
+
+  // Selects by the labels of the old or the new object; one match suffices. Users who may set labels can thereby evade
+  // the webhook. Default: `{}`.
   kgen::Optional<kgen::meta::v1::LabelSelector> objectSelector = kgen::kAbsent;
+
+  // Which operations on which resources call the webhook; one matching rule suffices. Webhook configurations and
+  // admission policies never call any.
   kgen::List<RuleWithOperations> rules{};
-  // Required. One of SideEffectsValues.
+
+  // Required. One of SideEffectsValues. Whether a call changes anything beyond the object. Only None and NoneOnDryRun
+  // are accepted; the latter promises to heed dryRun of the request.
   kgen::String sideEffects{};
+
+  // How long kube-apiserver waits for the answer, 1 to 30. After that failurePolicy decides. Default: 10. In seconds.
   kgen::Optional<std::int32_t> timeoutSeconds{};
   kgen::UnknownFields unknown_fields{};
 
@@ -567,11 +762,11 @@ struct ValidatingWebhook {
   static const kgen::TypeTable kTable;
 };
 
-// `validatingwebhookconfigurations` of admissionregistration.k8s.io/v1, cluster-scoped.
+// Registers webhooks that can refuse requests. They run at the same time, after all changes by mutating admission.
 struct ValidatingWebhookConfiguration {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Elements are identified by `name`.
+  // Elements are identified by `name`. The webhooks. One refusal suffices to refuse the request.
   kgen::List<ValidatingWebhook> webhooks{};
   kgen::UnknownFields unknown_fields{};
 

@@ -31,36 +31,52 @@ namespace k8s::apiextensions::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// A column of the table that kubectl get shows for a custom resource.
 struct CustomResourceColumnDefinition {
-  // Required.
+  // Required. The heading of the column.
   kgen::String name{};
+  // What the column shows, for people.
   kgen::String description{};
+
+  // Refines the type, for example int32, byte or date-time. The format name marks the column that identifies the
+  // object.
   kgen::String format{};
-  // Required.
+
+  // Required. The path of the value in the object, which begins with a dot, for example `.spec.replicas`. An object
+  // without a value has an empty cell.
   kgen::String jsonPath{};
+
+  // The importance of the column. 0 shows it always, a higher number only in wide output. Absent means 0.
   kgen::Optional<std::int32_t> priority{};
-  // Required.
+  // Required. The type of the values: integer, number, string, boolean, or date, which shows the time that has passed.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Names the Service of a conversion webhook.
 struct ServiceReference {
-  // Required.
+  // Required. The name of the Service. The certificate of the webhook must be valid for NAME.NAMESPACE.svc.
   kgen::String name{};
-  // `namespace`. Required.
+  // `namespace`. Required. The namespace of the Service.
   kgen::String namespace_{};
+  // The path of the URL to call, for example /convert. Absent means the root.
   kgen::String path{};
+  // The port of the Service, which must speak HTTPS. Default: 443.
   kgen::Optional<std::int32_t> port{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says how kube-apiserver calls a conversion webhook. Either url or service must be set.
 struct WebhookClientConfig {
+  // The PEM certificates with which kube-apiserver verifies the webhook. Absent means the trusted roots of its host.
   kgen::Bytes caBundle{};
+  // The Service that runs the webhook, for one inside the cluster. Excludes url.
   kgen::Optional<ServiceReference> service = kgen::kAbsent;
+  // The https URL of the webhook, without user, query or fragment, for one outside the cluster. Excludes service.
   kgen::String url{};
   kgen::UnknownFields unknown_fields{};
 
@@ -69,9 +85,13 @@ struct WebhookClientConfig {
   static const kgen::TypeTable kTable;
 };
 
+// Says which webhook converts objects.
 struct WebhookConversion {
+  // Where the webhook runs and how kube-apiserver trusts it. It must be given.
   kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;
-  // Required.
+
+  // Required. The versions of ConversionReview that the webhook understands, best first. The server sends the first
+  // that it knows; v1 or v1beta1 must be among them.
   kgen::List<kgen::String> conversionReviewVersions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -80,9 +100,13 @@ struct WebhookConversion {
   static const kgen::TypeTable kTable;
 };
 
+// Says how objects are converted between the versions of a custom resource.
 struct CustomResourceConversion {
-  // Required.
+  // Required. None changes only the apiVersion and drops members that the schema of the new version lacks. Webhook asks
+  // a webhook.
   kgen::String strategy{};
+
+  // The webhook for the strategy Webhook, which needs it. It must be absent with None.
   kgen::Optional<WebhookConversion> webhook = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -91,28 +115,44 @@ struct CustomResourceConversion {
   static const kgen::TypeTable kTable;
 };
 
+// The names under which a custom resource is known. A name that another resource of the group already has is not
+// accepted, categories aside.
 struct CustomResourceDefinitionNames {
+  // Groups of resources to which it belongs, such as all, so that kubectl get all includes it.
   kgen::List<kgen::String> categories{};
-  // Required.
+
+  // Required. The kind of the objects, in PascalCase and mostly in the singular, for example CronTab. It cannot change
+  // once the resource is served.
   kgen::String kind{};
+
+  // The kind of the lists. If it is absent, the server stores the kind with List at its end.
   kgen::String listKind{};
-  // Required.
+
+  // Required. The name in the URL, in lower case, for example crontabs. The name of the definition begins with it.
+  // Immutable.
   kgen::String plural{};
+
+  // Abbreviations in lower case for kubectl, for example ct.
   kgen::List<kgen::String> shortNames{};
+  // The singular in lower case, which kubectl accepts too. If it is absent, the server stores the kind in lower case.
   kgen::String singular{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Refers to documentation elsewhere.
 struct ExternalDocumentation {
+  // What is found there.
   kgen::String description{};
+  // The address of the documentation.
   kgen::String url{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A rule in CEL that a value must fulfil.
 struct ValidationRule {
   struct ReasonValues {
     static constexpr std::string_view kFieldValueDuplicate = "FieldValueDuplicate";
@@ -121,75 +161,155 @@ struct ValidationRule {
     static constexpr std::string_view kFieldValueRequired = "FieldValueRequired";
   };
 
+  // The member that the error names, as a path relative to the value, for example `.spec.color`. Absent means the value
+  // itself.
   kgen::String fieldPath{};
+
+  // The error if the rule is false, on one line. Absent means a text with the rule itself; a rule of several lines
+  // needs a message.
   kgen::String message{};
+
+  // A CEL expression that yields the error. It outranks message, which still serves if it fails or yields an empty or
+  // multi-line string.
   kgen::String messageExpression{};
+
+  // Whether a rule with oldSelf also runs where there is no old value. oldSelf is then an optional in CEL. It is
+  // allowed only in such rules.
   kgen::Optional<bool> optionalOldSelf{};
-  // One of ReasonValues.
+
+  // One of ReasonValues. The reason for programs that the error states. Absent means FieldValueInvalid.
   kgen::String reason{};
-  // Required.
+
+  // Required. A CEL expression that yields true if the value is fine. self is the value; a rule with oldSelf, the
+  // former value, runs only on updates.
   kgen::String rule{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A schema in OpenAPI v3, limited to what custom resources support. Members that they do not support are refused.
 struct JSONSchemaProps {
-  // `$ref`.
+  // `$ref`. A reference to another schema. It is refused; write out the schema in its place.
   kgen::String ref{};
-  // `$schema`.
+  // `$schema`. The dialect of the schema. It is refused.
   kgen::String schema{};
+  // A part of JSON Schema that is refused here.
   kgen::Json additionalItems{};
+  // The schema of all values of a map with arbitrary keys. Excludes properties; false is refused.
   kgen::Json additionalProperties{};
+
+  // Schemas that must all hold. Their members must also be specified outside, and they may contain no types, defaults
+  // or descriptions.
   kgen::List<JSONSchemaProps> allOf{};
+
+  // Schemas of which at least one must hold. Their members must also be specified outside, and they may contain no
+  // types, defaults or descriptions.
   kgen::List<JSONSchemaProps> anyOf{};
-  // `default`.
+
+  // `default`. The value of an absent member. The server fills it in when objects are written and when they are read.
+  // It must itself fulfil the schema.
   kgen::Json default_{};
+
+  // A part of JSON Schema that is refused here.
   kgen::Map<JSONSchemaProps> definitions{};
+  // A part of JSON Schema that is refused here.
   kgen::Map<kgen::Json> dependencies{};
+  // What the value means, as kubectl explain shows it.
   kgen::String description{};
-  // `enum`.
+  // `enum`. The only values that are allowed.
   kgen::List<kgen::Json> enum_{};
+  // An example of a value. The server does not check it.
   kgen::Json example{};
+  // Whether the value must be less than maximum rather than at most that. Absent means false.
   kgen::Optional<bool> exclusiveMaximum{};
+  // Whether the value must be greater than minimum rather than at least that. Absent means false.
   kgen::Optional<bool> exclusiveMinimum{};
+  // Where more documentation is found.
   kgen::Optional<ExternalDocumentation> externalDocs = kgen::kAbsent;
+
+  // Refines the type, for example date-time, byte, ipv4 or uuid. The server checks formats that it knows and ignores
+  // others.
   kgen::String format{};
+
+  // A part of JSON Schema that is refused here.
   kgen::String id{};
+  // The schema of all elements of a list. A list of schemas is refused.
   kgen::Json items{};
+  // The largest number of elements of a list. It also lowers the estimated cost of CEL rules.
   kgen::Optional<std::int64_t> maxItems{};
+  // The largest length of a string in characters. It also lowers the estimated cost of CEL rules.
   kgen::Optional<std::int64_t> maxLength{};
+  // The largest number of members of an object or map. It also lowers the estimated cost of CEL rules.
   kgen::Optional<std::int64_t> maxProperties{};
+  // The largest number that is allowed. See exclusiveMaximum.
   kgen::Optional<double> maximum{};
+  // The smallest number of elements of a list.
   kgen::Optional<std::int64_t> minItems{};
+  // The smallest length of a string in characters.
   kgen::Optional<std::int64_t> minLength{};
+  // The smallest number of members of an object or map.
   kgen::Optional<std::int64_t> minProperties{};
+  // The smallest number that is allowed. See exclusiveMinimum.
   kgen::Optional<double> minimum{};
+  // A number of which the value must be an integral multiple.
   kgen::Optional<double> multipleOf{};
-  // `not`.
+  // `not`. A schema that must not hold. It may contain no types, defaults or descriptions.
   kgen::Optional<JSONSchemaProps> not_ = kgen::kAbsent;
+  // Whether null is allowed. If it is not and there is a default, a null counts as absent. Absent means false.
   kgen::Optional<bool> nullable{};
+
+  // Schemas of which exactly one must hold. Their members must also be specified outside, and they may contain no
+  // types, defaults or descriptions.
   kgen::List<JSONSchemaProps> oneOf{};
+
+  // A regular expression in the syntax of Go that a string must contain. Only ^ and $ make it match the whole string.
   kgen::String pattern{};
+  // A part of JSON Schema that is refused here.
   kgen::Map<JSONSchemaProps> patternProperties{};
+
+  // The schemas of the members of an object, by name. Others are dropped unless x-kubernetes-preserve-unknown-fields
+  // keeps them. Excludes additionalProperties.
   kgen::Map<JSONSchemaProps> properties{};
+
+  // The members that an object must have. They are checked after defaults are filled in.
   kgen::List<kgen::String> required{};
+  // A short heading for people.
   kgen::String title{};
+
+  // The JSON type: object, array, string, integer, number or boolean. Absent only with x-kubernetes-int-or-string or
+  // x-kubernetes-preserve-unknown-fields.
   kgen::String type{};
+
+  // Whether elements of a list must differ. true is refused; use x-kubernetes-list-type with set or map.
   kgen::Optional<bool> uniqueItems{};
-  // `x-kubernetes-embedded-resource`.
+
+  // `x-kubernetes-embedded-resource`. Whether the value is a whole Kubernetes object. The server then checks its
+  // apiVersion, kind and metadata. Absent means false.
   kgen::Optional<bool> x_kubernetes_embedded_resource{};
-  // `x-kubernetes-int-or-string`.
+
+  // `x-kubernetes-int-or-string`. Whether the value is an integer or a string; type must then be absent. Absent means
+  // false.
   kgen::Optional<bool> x_kubernetes_int_or_string{};
-  // `x-kubernetes-list-map-keys`.
+
+  // `x-kubernetes-list-map-keys`. The members of the elements that together identify one in a list of type map. Each
+  // must be a scalar and either required or have a default.
   kgen::List<kgen::String> x_kubernetes_list_map_keys{};
-  // `x-kubernetes-list-type`.
+
+  // `x-kubernetes-list-type`. How apply merges a list. atomic replaces it, set merges unique elements, map merges
+  // objects by their keys. Absent means atomic.
   kgen::String x_kubernetes_list_type{};
-  // `x-kubernetes-map-type`.
+
+  // `x-kubernetes-map-type`. How apply merges an object or map. granular merges each member, atomic replaces the whole.
+  // Absent means granular.
   kgen::String x_kubernetes_map_type{};
-  // `x-kubernetes-preserve-unknown-fields`.
+
+  // `x-kubernetes-preserve-unknown-fields`. Whether members outside the schema are kept, here but not below members
+  // with a schema of their own. Must be true or absent.
   kgen::Optional<bool> x_kubernetes_preserve_unknown_fields{};
-  // `x-kubernetes-validations`. Elements are identified by `rule`.
+
+  // `x-kubernetes-validations`. Elements are identified by `rule`. Rules in CEL that the value must fulfil. The server
+  // refuses rules whose estimated cost is too high.
   kgen::List<ValidationRule> x_kubernetes_validations{};
   kgen::UnknownFields unknown_fields{};
 
@@ -206,7 +326,9 @@ struct JSONSchemaProps {
   static const kgen::TypeTable kTable;
 };
 
+// Holds the schema of one version of a custom resource.
 struct CustomResourceValidation {
+  // The schema of the whole object, of type object. It must be structural, that is, state the type of every member.
   kgen::Optional<JSONSchemaProps> openAPIV3Schema = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -215,33 +337,46 @@ struct CustomResourceValidation {
   static const kgen::TypeTable kTable;
 };
 
+// A member that can be used in field selectors.
 struct SelectableField {
-  // Required.
+  // Required. The path of the member, for example `.spec.color`. It must lead to a string, boolean or integer outside
+  // metadata and not through a list.
   kgen::String jsonPath{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says where the objects hold what the subresource scale shows, which kubectl scale and autoscalers use.
 struct CustomResourceSubresourceScale {
+  // The path of a label selector written as a string, below .status or .spec. A HorizontalPodAutoscaler needs it.
   kgen::String labelSelectorPath{};
-  // Required.
+
+  // Required. The path of the desired number of replicas, below .spec and without array notation, for example
+  // `.spec.replicas`.
   kgen::String specReplicasPath{};
-  // Required.
+
+  // Required. The path of the actual number of replicas, below .status and without array notation. An object without a
+  // value counts as 0.
   kgen::String statusReplicasPath{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Enables the subresource status, by its presence alone. Only the status changes there; elsewhere, changes of it are
+// ignored.
 struct CustomResourceSubresourceStatus {
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says which subresources a custom resource has.
 struct CustomResourceSubresources {
+  // Enables the subresource scale.
   kgen::Optional<CustomResourceSubresourceScale> scale = kgen::kAbsent;
+  // Enables the subresource status. An empty object suffices.
   kgen::Optional<CustomResourceSubresourceStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -251,18 +386,31 @@ struct CustomResourceSubresources {
   static const kgen::TypeTable kTable;
 };
 
+// Describes one version of a custom resource.
 struct CustomResourceDefinitionVersion {
-  // Required.
+  // Required. The name of the version, for example v1beta1.
   kgen::String name{};
+  // The columns that kubectl get shows after the name. Absent shows the age.
   kgen::List<CustomResourceColumnDefinition> additionalPrinterColumns{};
+  // Whether the version is deprecated. Each request to it then gets a warning. Absent means false.
   kgen::Optional<bool> deprecated{};
+  // The warning instead of the usual one, at most 256 characters. It is allowed only if deprecated is true.
   kgen::String deprecationWarning{};
+
+  // The schema by which objects of this version are checked, given defaults, and stripped of unknown members. Each
+  // version needs one.
   kgen::Optional<CustomResourceValidation> schema = kgen::kAbsent;
+
+  // The members that a field selector may use, besides metadata.name and metadata.namespace. At most 8.
   kgen::List<v1::SelectableField> selectableFields{};
-  // Required.
+  // Required. Whether the API offers this version.
   kgen::Optional<bool> served{};
-  // Required.
+
+  // Required. Whether objects are stored in this version. It must be true of exactly one. After a change, stored
+  // objects stay as they are until they are written again.
   kgen::Optional<bool> storage{};
+
+  // Which subresources, status or scale, the objects have. Absent means none.
   kgen::Optional<CustomResourceSubresources> subresources = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -274,16 +422,27 @@ struct CustomResourceDefinitionVersion {
   static const kgen::TypeTable kTable;
 };
 
+// Describes a custom resource and its versions.
 struct CustomResourceDefinitionSpec {
+  // How objects are converted between versions. Default: `{"strategy":"None"}`.
   kgen::Optional<CustomResourceConversion> conversion = kgen::kAbsent;
-  // Required.
+
+  // Required. The API group, a domain name with at least one dot, for example example.com. The name of the definition
+  // ends with it. Immutable.
   kgen::String group{};
-  // Required.
+
+  // Required. The names of the resource and its kind.
   kgen::Optional<CustomResourceDefinitionNames> names = kgen::kAbsent;
+
+  // A leftover of v1beta1 that kept members outside the schema. Must be false or absent in new definitions; see
+  // x-kubernetes-preserve-unknown-fields.
   kgen::Optional<bool> preserveUnknownFields{};
-  // Required.
+
+  // Required. Cluster, or Namespaced for objects that live in namespaces. It cannot change once the resource is served.
   kgen::String scope{};
-  // Required.
+
+  // Required. The versions of the resource, exactly one of which is the storage version. Their names, not their order
+  // here, rank them in discovery.
   kgen::List<CustomResourceDefinitionVersion> versions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -294,25 +453,44 @@ struct CustomResourceDefinitionSpec {
   static const kgen::TypeTable kTable;
 };
 
+// An observation about a CustomResourceDefinition, for example of type Established or NamesAccepted.
 struct CustomResourceDefinitionCondition {
+  // When the status last changed from one value to another.
   kgen::Time lastTransitionTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+
+  // The metadata.generation to which the condition applies. Absent unless the feature gate
+  // CRDObservedGenerationTracking is on. Set by the server.
   kgen::Optional<std::int64_t> observedGeneration{};
+
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required.
+  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required.
+  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// What kube-apiserver has made of a CustomResourceDefinition.
 struct CustomResourceDefinitionStatus {
+  // The names that are in use. They differ from those of the spec while another resource of the group has one of them.
+  // Set by the server.
   kgen::Optional<CustomResourceDefinitionNames> acceptedNames = kgen::kAbsent;
-  // Elements are identified by `type`.
+
+  // Elements are identified by `type`. The latest observations, one for each type of condition. Established means that
+  // the resource is served. Set by the server.
   kgen::List<CustomResourceDefinitionCondition> conditions{};
+
+  // The metadata.generation that this status describes. Absent unless the feature gate CRDObservedGenerationTracking is
+  // on. Set by the server.
   kgen::Optional<std::int64_t> observedGeneration{};
+
+  // All versions in which objects may be stored. To remove one from the spec, first rewrite its objects and then take
+  // it out of this list. Set by the server.
   kgen::List<kgen::String> storedVersions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -322,12 +500,13 @@ struct CustomResourceDefinitionStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `customresourcedefinitions` of apiextensions.k8s.io/v1, cluster-scoped.
+// Adds a resource to the API of the cluster. Its name is the plural and the group, for example crontabs.example.com.
 struct CustomResourceDefinition {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The names, versions and schemas of the resource.
   kgen::Optional<CustomResourceDefinitionSpec> spec = kgen::kAbsent;
+  // Whether the resource is served, and under which names. Set by the server.
   kgen::Optional<CustomResourceDefinitionStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

@@ -31,25 +31,43 @@ namespace k8s::apiregistration::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Names a Service of the cluster that serves an API.
 struct ServiceReference {
+  // The name of the Service. Its certificate must be valid for NAME.NAMESPACE.svc.
   kgen::String name{};
-  // `namespace`.
+  // `namespace`. The namespace of the Service.
   kgen::String namespace_{};
+  // The port of the Service, which must speak HTTPS. Default: 443.
   kgen::Optional<std::int32_t> port{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Names a group version, the server to which its requests go, and its rank in discovery.
 struct APIServiceSpec {
+  // The PEM certificates with which kube-apiserver verifies the other server. Empty means the trusted roots of its
+  // host. Excludes insecureSkipTLSVerify.
   kgen::Bytes caBundle{};
+
+  // The API group. Empty, which only v1 may be, means the core group. Immutable.
   kgen::String group{};
-  // Required.
+
+  // Required. Ranks the group among the others, 1 to 20000; the highest number of its versions counts. Where groups
+  // have the same resource, kubectl prefers the higher rank.
   kgen::Optional<std::int32_t> groupPriorityMinimum{};
+
+  // Whether kube-apiserver accepts any certificate of the other server, which is unsafe. Must not be set without a
+  // service. Absent means false.
   kgen::Optional<bool> insecureSkipTLSVerify{};
+
+  // The Service to which kube-apiserver forwards the requests. Absent means that kube-apiserver serves them itself.
   kgen::Optional<ServiceReference> service = kgen::kAbsent;
+  // The version of the group, for example v1beta1. Immutable.
   kgen::String version{};
-  // Required.
+
+  // Required. Ranks the version within its group, 1 to 1000. Clients prefer the highest; among equals v2 comes before
+  // v1, and v1 before v2beta1.
   kgen::Optional<std::int32_t> versionPriority{};
   kgen::UnknownFields unknown_fields{};
 
@@ -58,21 +76,27 @@ struct APIServiceSpec {
   static const kgen::TypeTable kTable;
 };
 
+// An observation about an APIService, of type Available.
 struct APIServiceCondition {
+  // When the status last changed from one value to another.
   kgen::Time lastTransitionTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required.
+  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required.
+  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// What kube-apiserver knows of the server of a group version.
 struct APIServiceStatus {
-  // Elements are identified by `type`.
+  // Elements are identified by `type`. The latest observations. The condition Available says whether kube-apiserver can
+  // reach the server. Set by the server.
   kgen::List<APIServiceCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -81,11 +105,14 @@ struct APIServiceStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `apiservices` of apiregistration.k8s.io/v1, cluster-scoped.
+// Says who serves one version of an API group, kube-apiserver itself or another server behind it. Its name is the
+// version and the group, such as v1.apps.
 struct APIService {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which group and version it is, who serves it, and how it ranks.
   kgen::Optional<APIServiceSpec> spec = kgen::kAbsent;
+  // Whether the group version can be reached. Set by the server.
   kgen::Optional<APIServiceStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

@@ -31,6 +31,7 @@ namespace k8s::certificates::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Describes the certificate that is asked for, and who asks.
 struct CertificateSigningRequestSpec {
   struct UsagesValues {
     static constexpr std::string_view k_any = "any";
@@ -58,39 +59,64 @@ struct CertificateSigningRequestSpec {
     static constexpr std::string_view k_timestamping = "timestamping";
   };
 
+  // How long the certificate should be valid, at least 600. The signer may choose otherwise, and does if it is absent.
+  // In seconds.
   kgen::Optional<std::int32_t> expirationSeconds{};
+
+  // Further attributes of the user who created the request, as the authenticator reported them. Set by the server.
   kgen::Map<kgen::List<kgen::String>> extra{};
+  // The groups of the user who created the request. Set by the server.
   kgen::List<kgen::String> groups{};
-  // Required.
+  // Required. The PKCS#10 request as PEM with the block type CERTIFICATE REQUEST. Its signature must be valid.
   kgen::Bytes request{};
-  // Required.
+
+  // Required. Who should issue the certificate, such as kubernetes.io/kubelet-serving or example.com/my-signer. The
+  // signer decides which requests it honors.
   kgen::String signerName{};
+
+  // The UID of the user who created the request, if the authenticator reported one. Set by the server.
   kgen::String uid{};
-  // Each one of UsagesValues.
+
+  // Each one of UsagesValues. What the key of the certificate may be used for. At least one is needed, and none twice.
+  // Signers often accept only certain sets.
   kgen::List<kgen::String> usages{};
+
+  // The name of the user who created the request. Set by the server.
   kgen::String username{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A decision about a request, of type Approved, Denied or Failed, or another observation of a signer.
 struct CertificateSigningRequestCondition {
+  // When the status last changed from one value to another. If it is absent, the server fills it in.
   kgen::Time lastTransitionTime{};
+  // When the condition was last written. If it is absent, the server fills in the current time.
   kgen::Time lastUpdateTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required.
+  // Required. Whether the condition holds. For Approved, Denied and Failed it can only be True.
   kgen::String status{};
-  // Required.
+
+  // Required. Approved lets the signer issue, Denied forbids it, and Failed says that it could not. Approved and Denied
+  // exclude each other.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// What became of a request.
 struct CertificateSigningRequestStatus {
+  // The certificate as PEM, perhaps followed by intermediate ones. Absent until the signer issues it; then it cannot be
+  // changed. Set by the controller.
   kgen::Bytes certificate{};
-  // Elements are identified by `type`.
+
+  // Elements are identified by `type`. The decisions about the request; empty means pending. Approved and Denied need
+  // the subresource approval. Once there, they and Failed cannot be removed.
   kgen::List<CertificateSigningRequestCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -99,12 +125,13 @@ struct CertificateSigningRequestStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `certificatesigningrequests` of certificates.k8s.io/v1, cluster-scoped.
+// Asks a signer for an X.509 certificate. Somebody must approve it first; a controller deletes old requests.
 struct CertificateSigningRequest {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The request and who made it. It cannot be changed; an update keeps the old one without an error.
   kgen::Optional<CertificateSigningRequestSpec> spec = kgen::kAbsent;
+  // The decisions about the request, and the certificate once it is issued.
   kgen::Optional<CertificateSigningRequestStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

@@ -33,17 +33,22 @@ namespace k8s::networking::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// A port of a Service. Exactly one member is set.
 struct ServiceBackendPort {
+  // The name of the port in the Service.
   kgen::String name{};
+  // The number of the port in the Service, 1 to 65535.
   kgen::Optional<std::int32_t> number{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A port of a Service as the target of requests.
 struct IngressServiceBackend {
-  // Required.
+  // Required. The name of the Service, which need not exist yet.
   kgen::String name{};
+  // The port of the Service.
   kgen::Optional<ServiceBackendPort> port = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -52,8 +57,13 @@ struct IngressServiceBackend {
   static const kgen::TypeTable kTable;
 };
 
+// The target of requests. Exactly one member is set.
 struct IngressBackend {
+  // An object in the namespace of the Ingress that is not a Service, such as a storage bucket, if the controller
+  // supports it.
   kgen::Optional<::k8s::core::v1::TypedLocalObjectReference> resource = kgen::kAbsent;
+
+  // A Service in the namespace of the Ingress.
   kgen::Optional<IngressServiceBackend> service = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -63,6 +73,7 @@ struct IngressBackend {
   static const kgen::TypeTable kTable;
 };
 
+// Sends requests whose path matches to a backend.
 struct HTTPIngressPath {
   struct PathTypeValues {
     static constexpr std::string_view kExact = "Exact";
@@ -70,10 +81,13 @@ struct HTTPIngressPath {
     static constexpr std::string_view kPrefix = "Prefix";
   };
 
-  // Required.
+  // Required. Where the requests go.
   kgen::Optional<IngressBackend> backend = kgen::kAbsent;
+  // The path to match, which begins with a slash. It may be absent only for ImplementationSpecific.
   kgen::String path{};
-  // Required. One of PathTypeValues.
+
+  // Required. One of PathTypeValues. Exact compares the whole path, Prefix element by element, so that /a matches /a/b
+  // but not /ab; both heed case. Otherwise the controller decides.
   kgen::String pathType{};
   kgen::UnknownFields unknown_fields{};
 
@@ -82,8 +96,9 @@ struct HTTPIngressPath {
   static const kgen::TypeTable kTable;
 };
 
+// Sends HTTP requests to backends by their path.
 struct HTTPIngressRuleValue {
-  // Required.
+  // Required. The paths; at least one is needed. If several match, the longest wins, and among equal ones Exact.
   kgen::List<HTTPIngressPath> paths{};
   kgen::UnknownFields unknown_fields{};
 
@@ -92,8 +107,11 @@ struct HTTPIngressRuleValue {
   static const kgen::TypeTable kTable;
 };
 
+// Says what happens to the requests for a host.
 struct IngressRule {
+  // The DNS name of the host, without a port. *.example.com covers exactly one more label. Absent means every host.
   kgen::String host{};
+  // The backends for the paths of the host. Absent sends all its requests to the default backend.
   kgen::Optional<HTTPIngressRuleValue> http = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -102,18 +120,31 @@ struct IngressRule {
   static const kgen::TypeTable kTable;
 };
 
+// Gives hosts of an Ingress a certificate.
 struct IngressTLS {
+  // The hosts that the certificate covers; they should match those of the rules. Absent leaves it to the controller.
   kgen::List<kgen::String> hosts{};
+
+  // A Secret of type kubernetes.io/tls in the namespace of the Ingress. Absent leaves the certificate to the
+  // controller.
   kgen::String secretName{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says which requests go to which Service. Either rules or defaultBackend must be set.
 struct IngressSpec {
+  // Where requests go that no rule matches. Absent leaves them to the controller, which often answers 404.
   kgen::Optional<IngressBackend> defaultBackend = kgen::kAbsent;
+
+  // The IngressClass, and so the controller, that handles the Ingress. On creation, absent becomes the default class if
+  // there is one, unless the annotation kubernetes.io/ingress.class is set.
   kgen::String ingressClassName{};
+
+  // What happens to requests, by host and path. Absent sends all of them to the default backend.
   kgen::List<IngressRule> rules{};
+  // The hosts that are served by TLS, on port 443, and their certificates. Absent asks for none.
   kgen::List<IngressTLS> tls{};
   kgen::UnknownFields unknown_fields{};
 

@@ -33,21 +33,24 @@ namespace k8s::networking::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Names the object that uses an IP address.
 struct ParentReference {
-  // Required.
+  // Required. The name of the object. Immutable.
   kgen::String name{};
-  // `namespace`.
+  // `namespace`. The namespace of the object, if it has one. Immutable.
   kgen::String namespace_{};
+  // The API group of the object. Absent means the core group. Immutable.
   kgen::String group{};
-  // Required.
+  // Required. The resource of the object, such as services. Immutable.
   kgen::String resource{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says who uses an IP address.
 struct IPAddressSpec {
-  // Required.
+  // Required. The object that uses the address, mostly a Service. Immutable.
   kgen::Optional<ParentReference> parentRef = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -56,11 +59,12 @@ struct IPAddressSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `ipaddresses` of networking.k8s.io/v1, cluster-scoped.
+// Records that an IP address is in use, mostly for a Service by the server itself. Its name is the address in canonical
+// form.
 struct IPAddress {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. Who uses the address.
   kgen::Optional<IPAddressSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -86,15 +90,18 @@ struct IPAddressList {
   static const kgen::TypeTable kTable;
 };
 
+// A range of IP addresses without some parts of it, mostly outside the cluster.
 struct IPBlock {
-  // Required.
+  // Required. The range in CIDR notation, IPv4 or IPv6, such as 192.168.0.0/16.
   kgen::String cidr{};
+  // Ranges to leave out. Each must be smaller than cidr and lie within it.
   kgen::List<kgen::String> except{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// The state of one port of the load balancer of an Ingress.
 struct IngressPortStatus {
   struct ProtocolValues {
     static constexpr std::string_view kSCTP = "SCTP";
@@ -102,19 +109,26 @@ struct IngressPortStatus {
     static constexpr std::string_view kUDP = "UDP";
   };
 
+  // A word in PascalCase that says why the port does not work; names of a provider's own have a domain as prefix.
+  // Absent means no error. Set by the controller.
   kgen::String error{};
-  // Required.
+
+  // Required. The number of the port. Set by the controller.
   kgen::Optional<std::int32_t> port{};
-  // Required. One of ProtocolValues.
+  // Required. One of ProtocolValues. The transport protocol of the port. Set by the controller.
   kgen::String protocol{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A point at which traffic for an Ingress can enter.
 struct IngressLoadBalancerIngress {
+  // The DNS name of the load balancer, if it is known by name. Set by the controller.
   kgen::String hostname{};
+  // The IP address of the load balancer, if it is known by address. Set by the controller.
   kgen::String ip{};
+  // The state of the ports of the load balancer. Set by the controller.
   kgen::List<IngressPortStatus> ports{};
   kgen::UnknownFields unknown_fields{};
 
@@ -123,7 +137,10 @@ struct IngressLoadBalancerIngress {
   static const kgen::TypeTable kTable;
 };
 
+// The state of the load balancer of an Ingress.
 struct IngressLoadBalancerStatus {
+  // The points at which traffic can enter. Empty until the controller has set up the load balancer. Set by the
+  // controller.
   kgen::List<IngressLoadBalancerIngress> ingress{};
   kgen::UnknownFields unknown_fields{};
 
@@ -132,7 +149,9 @@ struct IngressLoadBalancerStatus {
   static const kgen::TypeTable kTable;
 };
 
+// Says where the traffic for an Ingress can enter.
 struct IngressStatus {
+  // The state of the load balancer. Set by the controller.
   kgen::Optional<IngressLoadBalancerStatus> loadBalancer = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -141,11 +160,13 @@ struct IngressStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `ingresses` of networking.k8s.io/v1, namespaced.
+// Directs HTTP traffic from outside to Services. It has no effect unless an ingress controller handles it.
 struct Ingress {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which requests go where.
   kgen::Optional<IngressSpec> spec = kgen::kAbsent;
+  // Where the traffic can enter. Set by the controller.
   kgen::Optional<IngressStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -155,22 +176,30 @@ struct Ingress {
   static const kgen::TypeTable kTable;
 };
 
+// Names the object with the settings of an ingress controller.
 struct IngressClassParametersReference {
-  // Required.
+  // Required. The name of the object.
   kgen::String name{};
-  // `namespace`.
+  // `namespace`. The namespace of the object. The scope Namespace needs it, and Cluster forbids it.
   kgen::String namespace_{};
+  // The API group of the object. Absent means the core group.
   kgen::String apiGroup{};
-  // Required.
+  // Required. The kind of the object.
   kgen::String kind{};
+  // Cluster for an object without a namespace, Namespace for one that has it. Default: "Cluster".
   kgen::String scope{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says which controller handles the Ingresses of a class, and how.
 struct IngressClassSpec {
+  // The name of the controller, a domain and a path such as example.com/ingress, at most 250 characters. The server
+  // refuses a class without it. Immutable.
   kgen::String controller{};
+
+  // An object with settings, of a kind that the controller knows. Absent means that it needs none.
   kgen::Optional<IngressClassParametersReference> parameters = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -179,10 +208,12 @@ struct IngressClassSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `ingressclasses` of networking.k8s.io/v1, cluster-scoped.
+// Names an ingress controller and its settings. The annotation ingressclass.kubernetes.io/is-default-class makes it the
+// class of new Ingresses that name none.
 struct IngressClass {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // The controller and its settings.
   kgen::Optional<IngressClassSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -225,21 +256,32 @@ struct IngressList {
   static const kgen::TypeTable kTable;
 };
 
+// A port, or a range of them, to which traffic is allowed.
 struct NetworkPolicyPort {
   using ProtocolValues = v1::IngressPortStatus::ProtocolValues;
 
+  // The last port of a range that starts with port, which must then be a number and no greater.
   kgen::Optional<std::int32_t> endPort{};
+  // The number of the port, or the name of a container port. Absent means all ports of the protocol.
   kgen::IntOrString port{};
-  // One of ProtocolValues.
+  // One of ProtocolValues. The transport protocol. Default: "TCP".
   kgen::String protocol{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// The other end of allowed traffic. At least one member must be set.
 struct NetworkPolicyPeer {
+  // A range of IP addresses. It excludes the other two members.
   kgen::Optional<IPBlock> ipBlock = kgen::kAbsent;
+
+  // Selects namespaces by their labels; an empty selector takes all. With podSelector it means those pods in them,
+  // otherwise all their pods.
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
+
+  // Selects pods by their labels, in the namespaces of namespaceSelector or, if that is absent, in the namespace of the
+  // policy. An empty selector takes all.
   kgen::Optional<kgen::meta::v1::LabelSelector> podSelector = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -250,8 +292,11 @@ struct NetworkPolicyPeer {
   static const kgen::TypeTable kTable;
 };
 
+// Allows outgoing traffic that fits both members.
 struct NetworkPolicyEgressRule {
+  // The destination ports, of which one must match. Absent or empty means all.
   kgen::List<NetworkPolicyPort> ports{};
+  // The destinations, of which one must match. Absent or empty means all, inside and outside the cluster.
   kgen::List<NetworkPolicyPeer> to{};
   kgen::UnknownFields unknown_fields{};
 
@@ -261,8 +306,11 @@ struct NetworkPolicyEgressRule {
   static const kgen::TypeTable kTable;
 };
 
+// Allows incoming traffic that fits both members.
 struct NetworkPolicyIngressRule {
+  // The sources, of which one must match. Absent or empty means all, inside and outside the cluster.
   kgen::List<NetworkPolicyPeer> from{};
+  // The ports of the selected pods, of which one must match. Absent or empty means all.
   kgen::List<NetworkPolicyPort> ports{};
   kgen::UnknownFields unknown_fields{};
 
@@ -272,16 +320,22 @@ struct NetworkPolicyIngressRule {
   static const kgen::TypeTable kTable;
 };
 
+// Says which pods a policy restricts, and which traffic it allows them.
 struct NetworkPolicySpec {
   struct PolicyTypesValues {
     static constexpr std::string_view kEgress = "Egress";
     static constexpr std::string_view kIngress = "Ingress";
   };
 
+  // Allowed outgoing traffic; one matching rule is enough. If policyTypes has Egress, absent or empty allows none.
   kgen::List<NetworkPolicyEgressRule> egress{};
+  // Allowed incoming traffic; one matching rule is enough. If policyTypes has Ingress, absent or empty allows none.
   kgen::List<NetworkPolicyIngressRule> ingress{};
+  // Selects the pods that are restricted, in the namespace of the policy. Absent or empty selects all of them.
   kgen::Optional<kgen::meta::v1::LabelSelector> podSelector = kgen::kAbsent;
-  // Each one of PolicyTypesValues.
+
+  // Each one of PolicyTypesValues. The directions that are restricted. Absent becomes Ingress, with Egress besides if
+  // there are egress rules; to deny all egress, name it.
   kgen::List<kgen::String> policyTypes{};
   kgen::UnknownFields unknown_fields{};
 
@@ -292,10 +346,12 @@ struct NetworkPolicySpec {
   static const kgen::TypeTable kTable;
 };
 
-// `networkpolicies` of networking.k8s.io/v1, namespaced.
+// Restricts the traffic of pods. Policies add up, and pods that no policy selects are unrestricted. It has no effect
+// unless the network plugin enforces it.
 struct NetworkPolicy {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Whose traffic is restricted, and what is allowed nevertheless.
   kgen::Optional<NetworkPolicySpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -321,15 +377,20 @@ struct NetworkPolicyList {
   static const kgen::TypeTable kTable;
 };
 
+// Holds the ranges of a ServiceCIDR.
 struct ServiceCIDRSpec {
+  // One range in CIDR notation, or one for IPv4 and one for IPv6. Later a missing second one may be added; nothing else
+  // can be changed.
   kgen::List<kgen::String> cidrs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says whether Services get addresses from the ranges.
 struct ServiceCIDRStatus {
-  // Elements are identified by `type`.
+  // Elements are identified by `type`. The latest observations. Ready says that the server allocates addresses from the
+  // ranges; it becomes False when the object is being deleted. Set by the controller.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -338,11 +399,14 @@ struct ServiceCIDRStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `servicecidrs` of networking.k8s.io/v1, cluster-scoped.
+// Gives the server a range from which it takes the cluster IPs of Services. The one named kubernetes comes from the
+// flags of the server.
 struct ServiceCIDR {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // The ranges.
   kgen::Optional<ServiceCIDRSpec> spec = kgen::kAbsent;
+  // Whether Services can get addresses from the ranges. Set by the controller.
   kgen::Optional<ServiceCIDRStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

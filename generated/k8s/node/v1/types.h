@@ -32,15 +32,21 @@ namespace k8s::node::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// What a pod costs a node beyond its containers, for example for a virtual machine around them.
 struct Overhead {
+  // The amount of each resource for one pod. It counts for the scheduler and for quotas besides the requests of the
+  // containers.
   kgen::Map<kgen::Quantity> podFixed{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Restricts the pods of a RuntimeClass to nodes that have its runtime.
 struct Scheduling {
+  // The labels that a node must have. They join those of the pod; a pod with another value for one of them is refused.
   kgen::Map<kgen::String> nodeSelector{};
+  // Tolerations that a new pod of the class gets in addition to its own.
   kgen::List<::k8s::core::v1::Toleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
 
@@ -49,13 +55,21 @@ struct Scheduling {
   static const kgen::TypeTable kTable;
 };
 
-// `runtimeclasses` of node.k8s.io/v1, cluster-scoped.
+// Names a configuration of the container runtime. A pod chooses it by spec.runtimeClassName.
 struct RuntimeClass {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+
+  // Required. The configuration in the runtime of the node, by a name that is a DNS label. If a node lacks it, pods of
+  // the class fail there. Immutable.
   kgen::String handler{};
+
+  // What a pod of the class needs besides its containers. The server copies it into new pods; existing ones keep
+  // theirs.
   kgen::Optional<v1::Overhead> overhead = kgen::kAbsent;
+
+  // On which nodes pods of the class may run. The server adds it to new pods. Absent assumes that every node has the
+  // runtime.
   kgen::Optional<v1::Scheduling> scheduling = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

@@ -31,7 +31,9 @@ namespace k8s::rbac::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Says from which other ClusterRoles a controller collects the rules of a ClusterRole.
 struct AggregationRule {
+  // Select the ClusterRoles by their labels; a role that matches any of them counts. At least one is needed.
   kgen::List<kgen::meta::v1::LabelSelector> clusterRoleSelectors{};
   kgen::UnknownFields unknown_fields{};
 
@@ -40,23 +42,40 @@ struct AggregationRule {
   static const kgen::TypeTable kTable;
 };
 
+// A permission for resources or for paths that are no resources. Rules only allow; none can deny what another one
+// allows.
 struct PolicyRule {
+  // The API groups of the resources. The empty string is the core group, and * stands for all. A rule for resources
+  // needs at least one.
   kgen::List<kgen::String> apiGroups{};
+
+  // Paths such as /healthz or, with * at the end, /healthz/*. Only ClusterRoles may have them, and only a
+  // ClusterRoleBinding grants them. They exclude resources.
   kgen::List<kgen::String> nonResourceURLs{};
+
+  // The names of the objects. Absent allows every name. Otherwise requests without a name, such as most create
+  // requests, do not match.
   kgen::List<kgen::String> resourceNames{};
+
+  // The plural names of the resources, with a subresource after a slash, such as pods/log. The value * stands for all,
+  // with their subresources.
   kgen::List<kgen::String> resources{};
-  // Required.
+
+  // Required. What is allowed, such as get, list or create, and for paths the HTTP method in lower case. The value *
+  // stands for all. At least one is needed.
   kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `clusterroles` of rbac.authorization.k8s.io/v1, cluster-scoped.
+// A set of permissions that ClusterRoleBindings grant everywhere and RoleBindings in their namespace.
 struct ClusterRole {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // From which ClusterRoles a controller collects the rules. It then overwrites what anybody else writes to rules.
   kgen::Optional<v1::AggregationRule> aggregationRule = kgen::kAbsent;
+  // The permissions; absent means none. Who adds one must hold it already or have the verb escalate on the role.
   kgen::List<PolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
 
@@ -66,36 +85,46 @@ struct ClusterRole {
   static const kgen::TypeTable kTable;
 };
 
+// Names the role that a binding grants. Who writes the binding must hold the permissions of the role or have the verb
+// bind on it.
 struct RoleRef {
-  // Required.
+  // Required. The name of the role. Immutable.
   kgen::String name{};
+  // The API group of the role. No other one is accepted. Default: "rbac.authorization.k8s.io". Immutable.
   kgen::String apiGroup{};
-  // Required.
+  // Required. ClusterRole, or in a RoleBinding also Role. Immutable.
   kgen::String kind{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A user, group or service account. The server does not check that it exists.
 struct Subject {
-  // Required.
+  // Required. The name of the user or group, as the authenticator of the server reports it, or that of the
+  // ServiceAccount.
   kgen::String name{};
-  // `namespace`.
+
+  // `namespace`. The namespace of a ServiceAccount. Absent means that of the RoleBinding; a ClusterRoleBinding needs
+  // it. It means nothing for other kinds.
   kgen::String namespace_{};
+
+  // For a User or Group the server fills in rbac.authorization.k8s.io. For a ServiceAccount it stays empty.
   kgen::String apiGroup{};
-  // Required.
+  // Required. User, Group or ServiceAccount.
   kgen::String kind{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `clusterrolebindings` of rbac.authorization.k8s.io/v1, cluster-scoped.
+// Grants the permissions of a ClusterRole in all namespaces and for cluster-wide resources.
 struct ClusterRoleBinding {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The ClusterRole to grant. To name another one, delete the binding and create it anew. Immutable.
   kgen::Optional<v1::RoleRef> roleRef = kgen::kAbsent;
+  // Who gets the permissions. Absent means nobody.
   kgen::List<v1::Subject> subjects{};
   kgen::UnknownFields unknown_fields{};
 
@@ -139,10 +168,11 @@ struct ClusterRoleList {
   static const kgen::TypeTable kTable;
 };
 
-// `roles` of rbac.authorization.k8s.io/v1, namespaced.
+// A set of permissions in one namespace. A RoleBinding grants it.
 struct Role {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // The permissions; absent means none. Who adds one must hold it already or have the verb escalate on the role.
   kgen::List<PolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
 
@@ -151,12 +181,16 @@ struct Role {
   static const kgen::TypeTable kTable;
 };
 
-// `rolebindings` of rbac.authorization.k8s.io/v1, namespaced.
+// Grants the permissions of a Role, or those of a ClusterRole, in the namespace of the binding.
 struct RoleBinding {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+
+  // Required. The Role of the same namespace, or the ClusterRole, to grant. To name another one, delete the binding and
+  // create it anew. Immutable.
   kgen::Optional<v1::RoleRef> roleRef = kgen::kAbsent;
+
+  // Who gets the permissions. Absent means nobody.
   kgen::List<v1::Subject> subjects{};
   kgen::UnknownFields unknown_fields{};
 

@@ -32,27 +32,62 @@ namespace k8s::storage::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Asks for a service account token that a CSI driver gets when it mounts a volume.
 struct TokenRequest {
-  // Required.
+  // Required. For whom the token is meant. Empty means the API server itself.
   kgen::String audience{};
+
+  // How long the token is valid, from 600 to 4294967296. Absent means one hour. The server may choose otherwise. In
+  // seconds.
   kgen::Optional<std::int64_t> expirationSeconds{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes what a CSI driver needs and can do.
 struct CSIDriverSpec {
+  // Whether a volume must be attached to the node, by way of a VolumeAttachment, before the kubelet mounts it. Default:
+  // true. Immutable.
   kgen::Optional<bool> attachRequired{};
+
+  // Whether the kubelet gives the files of a volume to the fsGroup of the pod: File always, None never,
+  // ReadWriteOnceWithFSType if the volume has an fsType and only one node may... Default: "ReadWriteOnceWithFSType".
   kgen::String fsGroupPolicy{};
+
+  // How often the kubelet asks the driver anew how many volumes the node can take, at least 10. Absent means only when
+  // the driver registers. In seconds.
   kgen::Optional<std::int64_t> nodeAllocatableUpdatePeriodSeconds{};
+
+  // Whether the driver gets the name, namespace, UID and service account of the pod with each mount. Default: false.
   kgen::Optional<bool> podInfoOnMount{};
+
+  // Whether pods with a volume of the driver stay off nodes where it is not registered. Absent means no. It needs the
+  // feature gate VolumeLimitScaling.
   kgen::Optional<bool> preventPodSchedulingIfMissing{};
+
+  // Whether the kubelet repeats NodePublishVolume again and again, so that the driver can refresh the files. A new
+  // mount would not reach running containers. Default: false.
   kgen::Optional<bool> requiresRepublish{};
+
+  // Whether the driver can mount each volume with its own SELinux label, by the mount option context. Otherwise the
+  // container runtime relabels every file. Default: false.
   kgen::Optional<bool> seLinuxMount{};
+
+  // Whether the driver gets the tokens among the secrets of the call, rather than in the volume context, which often is
+  // logged. Absent means no. Only allowed with tokenRequests.
   kgen::Optional<bool> serviceAccountTokenInSecrets{};
+
+  // Whether the scheduler looks for enough space in CSIStorageCapacity objects, which the driver then must publish.
+  // Only for classes that bind late. Default: false.
   kgen::Optional<bool> storageCapacity{};
+
+  // Tokens of the pod's service account that the driver gets with each NodePublishVolume. No two may have the same
+  // audience. To renew them, set requiresRepublish.
   kgen::List<v1::TokenRequest> tokenRequests{};
-  // A set: elements are unique.
+
+  // A set: elements are unique. Persistent if the driver serves volumes of claims, Ephemeral if it serves inline
+  // volumes of pods, or both. Default: `["Persistent"]`. Immutable.
   kgen::List<kgen::String> volumeLifecycleModes{};
   kgen::UnknownFields unknown_fields{};
 
@@ -61,11 +96,11 @@ struct CSIDriverSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `csidrivers` of storage.k8s.io/v1, cluster-scoped.
+// Says how Kubernetes must treat the volumes of a CSI driver. Its name is that of the driver.
 struct CSIDriver {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. What the driver needs and can do.
   kgen::Optional<CSIDriverSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -91,19 +126,29 @@ struct CSIDriverList {
   static const kgen::TypeTable kTable;
 };
 
+// Limits the volumes of a CSI driver on a node.
 struct VolumeNodeResources {
+  // How many volumes of the driver the node can take. A volume that several pods use counts once. Absent means no
+  // limit. Set by the kubelet.
   kgen::Optional<std::int32_t> count{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A CSI driver on a node. An entry can be removed, but only its allocatable can be changed.
 struct CSINodeDriver {
-  // Required.
+  // Required. The name of the driver, as it reports it itself and as the CSIDriver has it. Set by the kubelet.
   kgen::String name{};
+  // How many volumes of the driver the node can take. Absent means no limit. Set by the kubelet.
   kgen::Optional<VolumeNodeResources> allocatable = kgen::kAbsent;
-  // Required.
+
+  // Required. The identifier by which the driver knows the node. It may differ from the name of the node. Immutable.
+  // Set by the kubelet.
   kgen::String nodeID{};
+
+  // The labels by which the driver tells from where a volume can be reached. The kubelet sets them on the node.
+  // Immutable. Set by the kubelet.
   kgen::List<kgen::String> topologyKeys{};
   kgen::UnknownFields unknown_fields{};
 
@@ -112,8 +157,10 @@ struct CSINodeDriver {
   static const kgen::TypeTable kTable;
 };
 
+// Holds the drivers of a CSINode.
 struct CSINodeSpec {
-  // Required. Elements are identified by `name`.
+  // Required. Elements are identified by `name`. The drivers that are registered on the node, one entry for each name.
+  // It may be empty. Set by the kubelet.
   kgen::List<CSINodeDriver> drivers{};
   kgen::UnknownFields unknown_fields{};
 
@@ -122,11 +169,12 @@ struct CSINodeSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `csinodes` of storage.k8s.io/v1, cluster-scoped.
+// Lists the CSI drivers that are registered on a node. It has the name of the node, and only the kubelet should write
+// it.
 struct CSINode {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The drivers of the node. Set by the kubelet.
   kgen::Optional<CSINodeSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -152,14 +200,21 @@ struct CSINodeList {
   static const kgen::TypeTable kTable;
 };
 
-// `csistoragecapacities` of storage.k8s.io/v1, namespaced.
+// Says how much space is left for a StorageClass on some nodes. Mostly a sidecar of the CSI driver publishes it, and
+// the scheduler reads it.
 struct CSIStorageCapacity {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // The space that is left. Absent counts as none, unless maximumVolumeSize is set.
   kgen::Quantity capacity{};
+
+  // The size of the largest volume that can be created. If set, the scheduler compares it with claims instead of
+  // capacity.
   kgen::Quantity maximumVolumeSize{};
+
+  // The nodes that can reach the space. Absent means none, and an empty selector all. Immutable.
   kgen::Optional<kgen::meta::v1::LabelSelector> nodeTopology = kgen::kAbsent;
-  // Required.
+  // Required. The StorageClass for which the space was determined. It need not exist any more. Immutable.
   kgen::String storageClassName{};
   kgen::UnknownFields unknown_fields{};
 
@@ -185,7 +240,8 @@ struct CSIStorageCapacityList {
   static const kgen::TypeTable kTable;
 };
 
-// `storageclasses` of storage.k8s.io/v1, cluster-scoped.
+// Says how volumes are made for the claims that name it. With the annotation
+// storageclass.kubernetes.io/is-default-class it also serves claims that name none.
 struct StorageClass {
   struct ReclaimPolicyValues {
     static constexpr std::string_view kDelete = "Delete";
@@ -200,15 +256,25 @@ struct StorageClass {
 
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Whether a claim of the class may ask for more space later. Absent means no. A volume never shrinks.
   kgen::Optional<bool> allowVolumeExpansion{};
+  // The places where volumes may be made; one of the terms must match. Absent means no restriction.
   kgen::List<::k8s::core::v1::TopologySelectorTerm> allowedTopologies{};
+  // Mount options for new volumes. The server does not check them; with a bad one the mount fails.
   kgen::List<kgen::String> mountOptions{};
+  // Settings for the provisioner, which alone knows their meaning; at most 512, and 256 KiB together. Immutable.
   kgen::Map<kgen::String> parameters{};
-  // Required.
+
+  // Required. Who makes the volumes, mostly the name of a CSI driver. With kubernetes.io/no-provisioner nobody does.
+  // Immutable.
   kgen::String provisioner{};
-  // One of ReclaimPolicyValues.
+
+  // One of ReclaimPolicyValues. What becomes of a volume of the class when its claim is deleted. The server refuses
+  // Recycle here. Default: "Delete". Immutable.
   kgen::String reclaimPolicy{};
-  // One of VolumeBindingModeValues.
+
+  // One of VolumeBindingModeValues. Whether a claim gets its volume at once or only when the first pod that uses it is
+  // scheduled, so that the volume can be where the pod runs. Default: "Immediate". Immutable.
   kgen::String volumeBindingMode{};
   kgen::UnknownFields unknown_fields{};
 
@@ -234,8 +300,13 @@ struct StorageClassList {
   static const kgen::TypeTable kTable;
 };
 
+// Names the volume to attach. Exactly one member is set.
 struct VolumeAttachmentSource {
+  // The volume itself, for a volume that a pod describes inline and that Kubernetes now leaves to a CSI driver.
+  // Immutable.
   kgen::Optional<::k8s::core::v1::PersistentVolumeSpec> inlineVolumeSpec = kgen::kAbsent;
+
+  // The name of the PersistentVolume. Immutable.
   kgen::String persistentVolumeName{};
   kgen::UnknownFields unknown_fields{};
 
@@ -244,12 +315,13 @@ struct VolumeAttachmentSource {
   static const kgen::TypeTable kTable;
 };
 
+// Says which volume should be attached to which node, and by whom.
 struct VolumeAttachmentSpec {
-  // Required.
+  // Required. The name of the CSI driver that should attach the volume. Immutable.
   kgen::String attacher{};
-  // Required.
+  // Required. The name of the node. Immutable.
   kgen::String nodeName{};
-  // Required.
+  // Required. The volume. Immutable.
   kgen::Optional<VolumeAttachmentSource> source = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -258,20 +330,33 @@ struct VolumeAttachmentSpec {
   static const kgen::TypeTable kTable;
 };
 
+// A failure to attach or detach a volume.
 struct VolumeError {
+  // The gRPC code of the failure, such as 8 for ResourceExhausted, which tells the kubelet that the node takes no more
+  // volumes. Set by the controller.
   kgen::Optional<std::int32_t> errorCode{};
+
+  // What went wrong, at most 1024 bytes. It must not contain secrets. Set by the controller.
   kgen::String message{};
+  // When it went wrong. Set by the controller.
   kgen::Time time{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says how far the attachment or detachment of a volume has come.
 struct VolumeAttachmentStatus {
+  // The last failure to attach the volume. It goes away once attaching succeeds. Set by the controller.
   kgen::Optional<VolumeError> attachError = kgen::kAbsent;
-  // Required.
+  // Required. Whether the volume is attached. The kubelet mounts it only then. Set by the controller.
   kgen::Optional<bool> attached{};
+
+  // What the driver returned on attaching, at most 256 KiB. The driver gets it back when the volume is mounted. Set by
+  // the controller.
   kgen::Map<kgen::String> attachmentMetadata{};
+
+  // The last failure to detach the volume. Set by the controller.
   kgen::Optional<VolumeError> detachError = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -281,12 +366,14 @@ struct VolumeAttachmentStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `volumeattachments` of storage.k8s.io/v1, cluster-scoped.
+// Asks for a volume to be attached to a node; deleting it asks for the detachment. Mostly a controller of Kubernetes
+// creates it.
 struct VolumeAttachment {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. Which volume should be attached to which node, and by whom. Immutable.
   kgen::Optional<VolumeAttachmentSpec> spec = kgen::kAbsent;
+  // Whether the volume is attached, as the attacher last saw it. Set by the controller.
   kgen::Optional<VolumeAttachmentStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -313,12 +400,14 @@ struct VolumeAttachmentList {
   static const kgen::TypeTable kTable;
 };
 
-// `volumeattributesclasses` of storage.k8s.io/v1, cluster-scoped.
+// A set of volume properties that can be changed during use, such as performance. A claim chooses it by name and may
+// change to another class.
 struct VolumeAttributesClass {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The CSI driver that knows the properties. Immutable.
   kgen::String driverName{};
+  // The properties, whose meaning the driver defines; at least one, at most 512, and 256 KiB together. Immutable.
   kgen::Map<kgen::String> parameters{};
   kgen::UnknownFields unknown_fields{};
 
