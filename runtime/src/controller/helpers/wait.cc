@@ -7,8 +7,8 @@ namespace kgen::detail {
 
 Result<void> CheckWaitLimit(const ObjectKey& key, Nanos limit) {
   if (limit >= Nanos::zero()) return {};
-  return Fail(Code::kInvalidArgument, "wait for " + key.str() + ": `limit` is " + net::DurationText(limit) +
-                                          ", but it must not be negative");
+  return Fail(Code::kInvalidArgument,
+              "wait for " + key.str() + ": `limit` is " + net::DurationText(limit) + ", but it must not be negative");
 }
 
 }  // namespace kgen::detail
