@@ -98,11 +98,11 @@ struct PodInformer {
 
   std::string State() const {
     const cache::InformerStatus now = Pods().status();
-    std::string text(now.state);
+    std::string text(ToString(now.state));
     text += " at " + now.resource_version + " after " + std::to_string(now.lists) + " lists and " +
             std::to_string(now.watches) +
             " watches; waiting for the handler: " + std::to_string(registration.Backlog());
-    return now.has_error ? text + "; " + now.last_error.ToString() : text;
+    return now.last_error ? text + "; " + now.last_error->ToString() : text;
   }
 
   // Makes the server forget the version of the watch, so that a new list is needed.

@@ -256,10 +256,10 @@ void Soak::PrintStuckHandler() {
 
 std::string Soak::Standing() const {
   const cache::InformerStatus status = Pods().status();
-  return "the informer is " + std::string(status.state) + " at version " + status.resource_version + " after " +
-         std::to_string(status.lists) + " lists, " + std::to_string(status.watches) + " watches and " +
+  return "the informer is " + std::string(ToString(status.state)) + " at version " + status.resource_version +
+         " after " + std::to_string(status.lists) + " lists, " + std::to_string(status.watches) + " watches and " +
          std::to_string(status.events) + " events" +
-         (status.has_error ? " (" + status.last_error.ToString() + ")" : std::string()) + "; " +
+         (status.last_error ? " (" + status.last_error->ToString() + ")" : std::string()) + "; " +
          std::to_string(registration_.Backlog()) + " calls wait; the handler received " +
          std::to_string(received_.version.load());
 }

@@ -81,7 +81,7 @@ class UpdatedPods {
       return Fail(Code::kInternal,
                   "update " + std::to_string(i) + " of " + std::to_string(count) + " made " +
                       std::to_string(received_ - before) + " calls of the handler instead of one; the informer is " +
-                      std::string(now.state) + (now.has_error ? ": " + now.last_error.ToString() : ""));
+                      std::string(ToString(now.state)) + (now.last_error ? ": " + now.last_error->ToString() : ""));
     }
     return {};
   }

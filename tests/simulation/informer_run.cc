@@ -289,7 +289,7 @@ class InformerRun {
   // nothing is written after a copy was restored until the informer watches the restored state.
   bool MayWrite() {
     const cache::InformerStatus status = core_ ? core_->status() : cache::InformerStatus();
-    if (status.watches > watches_before_ && status.state == "watching" &&
+    if (status.watches > watches_before_ && status.state == cache::InformerState::kWatching &&
         Number(status.resource_version) <= cluster_.resource_version()) {
       unnoticed_ = false;
     }
@@ -632,11 +632,11 @@ class InformerRun {
     const View view = ViewOf(snapshot);
     const Contents& contents = states_.rbegin()->second;
     if (!core_->HasSynced())
-      verdict_.Fail("O6", "the informer never synced; it is " + std::string(core_->status().state));
+      verdict_.Fail("O6", "the informer never synced; it is " + std::string(ToString(core_->status().state)));
     if (!Agrees(view, contents)) {
       verdict_.Fail("O6", "at rest the cache holds" + Text(view) + " at version " + std::string(snapshot.version()) +
                               ", the server" + Text(contents) + "; the informer is " +
-                              std::string(core_->status().state));
+                              std::string(ToString(core_->status().state)));
     }
     for (const ObjectKey& key : snapshot.Keys()) CheckObject(snapshot, key, contents);
     for (const auto& listener : listeners_) {
@@ -652,10 +652,12 @@ class InformerRun {
     if (stopped_) return;
     const cache::AnySnapshot snapshot = core_->store()->Snapshot();
     const cache::InformerStatus status = core_->status();
-    if (core_->HasSynced() && status.state == "watching" && Agrees(ViewOf(snapshot), states_.rbegin()->second)) return;
+    if (core_->HasSynced() && status.state == cache::InformerState::kWatching &&
+        Agrees(ViewOf(snapshot), states_.rbegin()->second))
+      return;
     verdict_.Fail("O10", "the cache is not current " + std::to_string((kCurrentWithin + apply_delay_) / 1s) +
-                             " s after the last fault: the informer is " + std::string(status.state) + " and holds" +
-                             Text(ViewOf(snapshot)) + ", the server" + Text(states_.rbegin()->second));
+                             " s after the last fault: the informer is " + std::string(ToString(status.state)) +
+                             " and holds" + Text(ViewOf(snapshot)) + ", the server" + Text(states_.rbegin()->second));
   }
 
   void CheckStatus(const cache::AnySnapshot& snapshot, const Contents& contents) {

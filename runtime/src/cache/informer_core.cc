@@ -242,6 +242,32 @@ Result<AnySnapshot> InformerCore::Impl::WaitFor(std::string_view what,
   }
 }
 
+std::string_view ToString(InformerState state) noexcept {
+  switch (state) {
+    case InformerState::kNotStarted:
+      return "not started";
+    case InformerState::kStarting:
+      return "starting";
+    case InformerState::kListing:
+      return "listing";
+    case InformerState::kStreaming:
+      return "streaming the list";
+    case InformerState::kOpening:
+      return "opening a watch";
+    case InformerState::kWatching:
+      return "watching";
+    case InformerState::kDisconnected:
+      return "waiting for a connection";
+    case InformerState::kQueued:
+      return "waiting for its turn";
+    case InformerState::kBackingOff:
+      return "waiting to try again";
+    case InformerState::kStopped:
+      return "stopped";
+  }
+  return "";
+}
+
 InformerStatus InformerCore::Impl::status() const {
   if (detail::ForkedChild()) {
     InformerStatus unknown;
@@ -251,7 +277,7 @@ InformerStatus InformerCore::Impl::status() const {
   const MutexLock lock(mutex_);
   InformerStatus status = status_;
   status.started = started_->set.load();
-  if (status.started && status.state == InformerStatus().state) status.state = "starting";
+  if (status.started && status.state == InformerState::kNotStarted) status.state = InformerState::kStarting;
   return status;
 }
 

@@ -15,30 +15,6 @@ using namespace std::chrono_literals;
 constexpr Nanos kShortestResync = 1s;
 constexpr Nanos kStopAgain = 100ms;  // after there was no memory for stopping
 
-std::string_view Words(ReflectorStatus::State state) {
-  switch (state) {
-    case ReflectorStatus::State::kIdle:
-      return "starting";
-    case ReflectorStatus::State::kListing:
-      return "listing";
-    case ReflectorStatus::State::kStreaming:
-      return "streaming the list";
-    case ReflectorStatus::State::kOpening:
-      return "opening a watch";
-    case ReflectorStatus::State::kWatching:
-      return "watching";
-    case ReflectorStatus::State::kDisconnected:
-      return "waiting for a connection";
-    case ReflectorStatus::State::kQueued:
-      return "waiting for its turn";
-    case ReflectorStatus::State::kBackingOff:
-      return "waiting to try again";
-    case ReflectorStatus::State::kStopped:
-      return "stopped";
-  }
-  return "";
-}
-
 }  // namespace
 
 void InformerCore::Impl::StartOnStrand() {
@@ -149,16 +125,15 @@ void InformerCore::Impl::Publish() {
   now.stopped = IsStopped();
   now.objects = store_->Snapshot().size();
   now.refused = refused_.size();
-  if (now.stopped) now.state = Words(ReflectorStatus::State::kStopped);
+  if (now.stopped) now.state = InformerState::kStopped;
   if (reflector_) {
     ReflectorStatus r = reflector_->status();
-    now.state = Words(r.state);
+    now.state = r.state;
     now.failures = r.failures;
     now.refusals = r.refusals;
     now.refused_since = r.refused_since;
     now.current_as_of = r.current_as_of;
-    now.has_error = r.has_error;
-    now.last_error = r.last_error;
+    now.last_error = std::move(r.last_error);
     now.resource_version = r.resource_version;
     now.lists = r.lists;
     now.watches = r.watches;
@@ -169,7 +144,8 @@ void InformerCore::Impl::Publish() {
     const MutexLock lock(mutex_);
     if (!fifo_.empty()) now.current_as_of = status_.current_as_of;  // the store does not have everything received yet
     const bool changed = now.synced != status_.synced || now.stopped != status_.stopped ||
-                         now.failures != status_.failures || now.has_error != status_.has_error;
+                         now.failures != status_.failures ||
+                         now.last_error.has_value() != status_.last_error.has_value();
     status_ = std::move(now);
     synced_.store(status_.synced, std::memory_order_release);
     for (const Shared<Waiter>& waiter : store_waiters_) waiter->Notify();

@@ -66,8 +66,6 @@ bool InformerCore::Impl::Advance(std::size_t& units) {
 
 // Applies one transaction. A list or a resync that follows it becomes a job.
 void InformerCore::Impl::ApplyBatch(std::size_t& units) {
-  AnySnapshot known;
-  if (Injected(Bug::kReplaceForgetsQueued)) known = store_->Snapshot();
   std::vector<Delta> batch = fifo_.Drain(units / kUnitsPerDelta);
   const std::size_t spent = kUnitsPerDelta * batch.size() + processor_.size() * batch.size();
   units -= std::min(units, spent);
@@ -80,12 +78,14 @@ void InformerCore::Impl::ApplyBatch(std::size_t& units) {
   {
     ChangeSet changes(store_->Snapshot(), processor_.size() > 0, refused_);
     for (Delta& delta : batch) changes.Apply(std::move(delta));
-    if (changes.has_transaction()) store_->Apply(changes.TakeTransaction());  // before any handler receives it
+    const bool forgotten = Injected(Bug::kReplaceForgetsQueued) && last == DeltaType::kReplaced;
+    // Before any handler receives it.
+    if (changes.has_transaction() && !forgotten) store_->Apply(changes.TakeTransaction());
     processor_.Distribute(changes.TakeEvents());
   }
   if (last == DeltaType::kReplaced) {
     const bool initial = fifo_.in_initial_population();
-    jobs_.push_back({std::make_unique<ListJob>(Context(), std::move(list), initial, std::move(known)), true});
+    jobs_.push_back({std::make_unique<ListJob>(Context(), std::move(list), initial), true});
   } else if (last == DeltaType::kSync) {
     jobs_.push_back({std::make_unique<ResyncJob>(Context())});
   } else {

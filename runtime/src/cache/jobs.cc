@@ -62,12 +62,11 @@ bool ObjectsByKey::FreeSome(std::size_t& units) {
 
 // ---------------------------------------------------------------------------------------------------- ListJob
 
-ListJob::ListJob(JobContext context, Delta list, bool initial, AnySnapshot known)
+ListJob::ListJob(JobContext context, Delta list, bool initial)
     : context_(context),
       list_(std::move(list)),
       reason_(initial ? Reason::kInitial : Reason::kRelist),
       base_(context_.store.Snapshot()),
-      known_(std::move(known)),
       slot_(list_.list.slots()),
       next_(context_.store) {
   if (list_.incomplete) refused_.Insert(ObjectKey());  // stands for all objects whose name could not be read
@@ -137,7 +136,6 @@ bool ListJob::FindMissing(std::size_t& units) {
       return true;
     }
     if (next_.Find(leaf->key()) != nullptr) continue;
-    if (Injected(Bug::kReplaceForgetsQueued) && !known_.Get(KeyOf(leaf->object()))) continue;
     if (list_.incomplete) {
       refused_.Insert(KeyOf(leaf->object()));
       next_.Put({KeyOf(leaf->object()), leaf->object(), true});

@@ -62,8 +62,7 @@ class ObjectsByKey {
 // order of their keys, then the rest, in the order of the list.
 class ListJob final : public Job {
  public:
-  // `known`: only for a deliberate bug, otherwise empty.
-  ListJob(JobContext context, Delta list, bool initial, AnySnapshot known);
+  ListJob(JobContext context, Delta list, bool initial);
   ~ListJob() override;
   bool Step(std::size_t& units) override;
 
@@ -89,9 +88,8 @@ class ListJob final : public Job {
   const JobContext context_;
   Delta list_;
   const Reason reason_;
-  String version_;           // of the events
-  AnySnapshot base_;         // the content of the store before the list
-  const AnySnapshot known_;  // of a deliberate bug
+  String version_;    // of the events
+  AnySnapshot base_;  // the content of the store before the list
   Phase phase_ = Phase::kPut;
   std::size_t slot_;  // of list_: first the number of items left to put, then the number delivered
   Store::Replacement next_;

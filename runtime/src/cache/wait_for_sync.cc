@@ -35,11 +35,12 @@ std::string Name(const InformerStatus& status) {
 // Describes an informer that has not synced, without its last error.
 std::string Describe(const InformerStatus& status) {
   if (status.refusals > 0) {
-    const bool custom = status.last_error.code() == Code::kNotFound && MayBeCustom(status.name);
-    return Name(status) + ": " + std::string(RefusalWord(status.last_error.code())) + " after " +
-           Attempts(status.refusals, "attempt") + (custom ? ", " + std::string(kIsItsCrdInstalled) : std::string());
+    const Code code = status.last_error->code();  // refusals are errors
+    const bool custom = code == Code::kNotFound && MayBeCustom(status.name);
+    return Name(status) + ": " + std::string(RefusalWord(code)) + " after " + Attempts(status.refusals, "attempt") +
+           (custom ? ", " + std::string(kIsItsCrdInstalled) : std::string());
   }
-  std::string text = Name(status) + ": " + std::string(status.state);
+  std::string text = Name(status) + ": " + std::string(ToString(status.state));
   if (status.failures > 0) text += " after " + Attempts(status.failures, "failure");
   return text;
 }
@@ -71,7 +72,7 @@ class SyncWait {
         return Fail(Code::kStopped,
                     Others(status.name) + Name(status) + ": the informer was stopped before it had synced");
       if (!options_.patient && status.refusals >= cache::kRefusalsToGiveUp && now >= GiveUpAt(status)) {
-        return Fail(status.last_error.With(Others(status.name) + Describe(status)));
+        return Fail(status.last_error->With(Others(status.name) + Describe(status)));
       }
     }
     for (const Registration* handler : options_.handlers) {
@@ -107,7 +108,7 @@ class SyncWait {
     std::string text;
     for (const InformerStatus& status : Missing()) {
       text += Separator(text) + Describe(status);
-      if (status.has_error) text += " (" + status.last_error.ToString() + ")";
+      if (status.last_error) text += " (" + status.last_error->ToString() + ")";
     }
     for (const Registration* handler : options_.handlers) {
       if (handler->HasSynced()) continue;

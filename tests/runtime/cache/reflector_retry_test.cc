@@ -6,7 +6,7 @@
 namespace kgen::cache {
 namespace {
 
-using State = ReflectorStatus::State;
+using State = InformerState;
 
 class ReflectorRetryTest : public ReflectorTest {
  protected:
@@ -46,7 +46,7 @@ TEST_P(ReflectorRetryTest, FailsAListWhoseResponseIsNotAList) {
     Answer(answer);
     EXPECT_EQ(seen_->failed_lists.size(), 1u) << answer;
     EXPECT_THAT(Queue(), IsEmpty()) << answer;
-    EXPECT_TRUE(Status().has_error);
+    EXPECT_TRUE(Status().last_error);
     EXPECT_FALSE(seen_->failed.empty());
     EXPECT_EQ(Version(), "5");
     WaitOut();
@@ -109,8 +109,8 @@ TEST_P(ReflectorRetryTest, WaitsForTheConnectionAndSendsTheSameWatchWhenItIsBack
   for (int i = 0; i < 8; ++i) {
     EndLastWatch(Fail(RefusedError()));
     EXPECT_EQ(Status().state, State::kDisconnected);
-    EXPECT_TRUE(Status().has_error);
-    EXPECT_THAT(Status().last_error.ToString(), HasSubstr("connection refused"));
+    EXPECT_TRUE(Status().last_error);
+    EXPECT_THAT(Status().last_error->ToString(), HasSubstr("connection refused"));
     EXPECT_EQ(Status().failures, i + 1);
     Advance(2s);  // the longest delay of the first minute
     EXPECT_EQ(Status().state, State::kOpening);
@@ -119,7 +119,7 @@ TEST_P(ReflectorRetryTest, WaitsForTheConnectionAndSendsTheSameWatchWhenItIsBack
   OpenWatch();
   EXPECT_EQ(Status().state, State::kWatching);
   EXPECT_EQ(Status().lists, 1u);
-  EXPECT_FALSE(Status().has_error);
+  EXPECT_FALSE(Status().last_error);
 }
 
 TEST_P(ReflectorRetryTest, StreamsTheListAgainWhenTheConnectionIsBack) {
@@ -237,7 +237,7 @@ TEST_P(ReflectorRetryTest, ListsAtOnceAfterA410AndWithADelayAfterAnother) {
   Advance(10s);
   Send(EventJson("ERROR", StatusJson(410, "Expired")));
   EXPECT_EQ(Status().state, State::kListing);
-  EXPECT_TRUE(Status().has_error);
+  EXPECT_TRUE(Status().last_error);
   EXPECT_EQ(Status().failures, 1);
   Answer(ListBody("7", {}));
   EndLastWatch(Fail(ExpiredError()));
@@ -316,7 +316,7 @@ TEST_P(ReflectorRetryTest, ListsAgainWhenTheServerIsBehindTheCacheAfterALostConn
   ASSERT_FALSE(Last().watch);
   EXPECT_EQ(Last().options.resource_version, "");  // of the server's new history
   EXPECT_EQ(Status().state, State::kListing);
-  EXPECT_THAT(Status().last_error.message(), AllOf(HasSubstr("version 60"), HasSubstr("version 70")));
+  EXPECT_THAT(Status().last_error->message(), AllOf(HasSubstr("version 60"), HasSubstr("version 70")));
   EXPECT_THAT(seen_->failed.back(), HasSubstr("its data was replaced"));
   Answer(ListBody("61", {ObjectJson("b", "40")}));
   EXPECT_THAT(Queue(), ElementsAre("replaced b@40 at 61"));
@@ -324,7 +324,7 @@ TEST_P(ReflectorRetryTest, ListsAgainWhenTheServerIsBehindTheCacheAfterALostConn
   Advance(100ms);  // its turn
   EXPECT_EQ(Watch().options.resource_version, "61");
   OpenWatch();
-  EXPECT_FALSE(Status().has_error);
+  EXPECT_FALSE(Status().last_error);
 }
 
 TEST_P(ReflectorRetryTest, StreamsTheNewHistoryWithoutAVersion) {

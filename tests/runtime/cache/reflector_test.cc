@@ -115,7 +115,7 @@ TEST_P(ReflectorTest, ReportsAFailedListWaitsAndListsAgain) {
   Refuse(StatusError(Code::kForbidden, 403, "Forbidden", "samples is forbidden"));
   EXPECT_THAT(seen_->failed_lists,
               ElementsAre(AllOf(HasSubstr("1 failed to list samples"), HasSubstr("samples is forbidden"))));
-  EXPECT_EQ(Status().state, ReflectorStatus::State::kBackingOff);
+  EXPECT_EQ(Status().state, InformerState::kBackingOff);
   EXPECT_EQ(Status().failures, 1);
   EXPECT_EQ(Status().refusals, 1);
   ASSERT_EQ(seen_->delays.size(), 1u);
@@ -129,7 +129,7 @@ TEST_P(ReflectorTest, ReportsAFailedListWaitsAndListsAgain) {
   EXPECT_EQ(Status().failures, 1);
   Open();
   EXPECT_EQ(Status().failures, 0);
-  EXPECT_FALSE(Status().has_error);
+  EXPECT_FALSE(Status().last_error);
 }
 
 TEST_P(ReflectorTest, ReportsThreeRefusalsAndKeepsTrying) {
@@ -203,7 +203,7 @@ TEST_P(ReflectorTest, DiscardsTheLateAnswerOfAListWhenStopped) {
   OnStrand([&] { reflector_->Stop(); });
   EXPECT_THAT(Queue(), IsEmpty());
   EXPECT_TRUE(Last().cancelled());
-  EXPECT_EQ(Status().state, ReflectorStatus::State::kStopped);
+  EXPECT_EQ(Status().state, InformerState::kStopped);
   EXPECT_THAT(seen_->failed_lists, IsEmpty());
 }
 
@@ -245,7 +245,7 @@ TEST_P(ReflectorTest, TreatsALostConnectionAsAnEndedWatch) {
   EndWatch(Fail(LostError()));
   EXPECT_EQ(source_->last_watch().options.resource_version, "7");
   EXPECT_TRUE(source_->last_watch().open());
-  EXPECT_TRUE(Status().has_error);  // until it is open again
+  EXPECT_TRUE(Status().last_error);  // until it is open again
   EXPECT_EQ(Status().failures, 0);
 }
 
@@ -302,8 +302,8 @@ TEST_P(ReflectorTest, TriesTheSameWatchAgainWhenRefusedOrTooManyRequests) {
   Answer(ListBody("5", {}));
   Refuse(RefusedError());
   EXPECT_EQ(source_->size(), 2u);
-  EXPECT_EQ(Status().state, ReflectorStatus::State::kDisconnected);
-  EXPECT_THAT(Status().last_error.message(), HasSubstr("connection refused"));
+  EXPECT_EQ(Status().state, InformerState::kDisconnected);
+  EXPECT_THAT(Status().last_error->message(), HasSubstr("connection refused"));
   Advance(200ms);
   EXPECT_EQ(source_->last_watch().options.resource_version, "5");
   source_->last_watch().End(Fail(TooManyRequestsError().WithRetryAfter(1)));
@@ -378,7 +378,7 @@ TEST_P(ReflectorTest, ShowsNoTokenThatComesBackInTheStream) {
   Send(EventJson("ERROR", StatusJson(500, "InternalError", "got token-of-the-connection")));
   EXPECT_THAT(seen_->refused, ElementsAre(HasSubstr("(hidden)")));
   EXPECT_THAT(seen_->failed, ElementsAre(HasSubstr("got (hidden)")));
-  EXPECT_THAT(Status().last_error.ToString(), HasSubstr("got (hidden)"));
+  EXPECT_THAT(Status().last_error->ToString(), HasSubstr("got (hidden)"));
 }
 
 // Contract: informer ER-09.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kgen/cache/events.h"
+#include "kgen/cache/informer_status.h"
 #include "kgen/cache/registration.h"
 #include "kgen/cache/snapshot.h"
 #include "kgen/core/clock.h"
@@ -30,33 +31,6 @@ namespace cache {
 
 class ListWatch;
 struct InformerOptions;
-
-// The state of an informer at one moment.
-struct InformerStatus {
-  std::string name;  // "pods", "deployments.apps/v1 in default"
-  std::string kind;  // "Deployment"; empty if only the resource is known
-  // Or "starting", "listing", "streaming the list", "opening a watch", "watching", "waiting for a connection", "waiting
-  // for its turn" (the connection is back, and informers are let in one after the other), "waiting to try again",
-  // "stopped".
-  std::string_view state = "not started";
-  bool started = false, stopped = false, synced = false;
-  // Failures in a row that kept the cache from being current: lists that failed, watches that could not be opened, that
-  // fell behind (410) or that repeatedly ended early. 0 once a watch is open.
-  int failures = 0;
-  int refusals = 0;           // 401, 403 and 404 in a row
-  TimePoint refused_since{};  // the time of the first of them, on the connection's clock
-  // When the cache was last known to be current: the last applied event or bookmark, or the opening of a watch. Empty:
-  // never so far. On the connection's clock, which is monotonic: its age is connection.clock().Now() - *current_as_of.
-  // Servers send a bookmark about once a minute, so the cache may be stale if the age is much greater.
-  std::optional<TimePoint> current_as_of{};
-  bool has_error = false;  // until a watch is open again
-  Error last_error{Code::kInternal, ""};
-  std::string resource_version;
-  std::size_t objects = 0;
-  // Objects whose newest state could not be decoded. The last good state of each, if there is one, is marked stale.
-  std::size_t refused = 0;
-  std::uint64_t lists = 0, watches = 0, events = 0;
-};
 
 // Thread safety: all members from any thread; none blocks unless it says so.
 // Lifetime: shared by factory, facades, registrations. Stopped informers answer from their last state.

@@ -68,7 +68,7 @@ void Reflector::Sweep() {
 }
 
 ReflectorStatus Reflector::status() const {
-  using Shown = ReflectorStatus::State;
+  using Shown = InformerState;
   ReflectorStatus status;
   if (std::holds_alternative<Listing>(state_)) status.state = Shown::kListing;
   if (std::holds_alternative<Streaming>(state_)) status.state = Shown::kStreaming;
@@ -84,8 +84,7 @@ ReflectorStatus Reflector::status() const {
   status.refusals = refusals_;
   status.refused_since = refused_since_;
   status.current_as_of = current_as_of_;
-  status.has_error = has_error_;
-  if (last_error_) status.last_error = *last_error_;
+  status.last_error = last_error_;
   status.resource_version = version_;
   status.lists = lists_;
   status.watches = watches_;
@@ -117,7 +116,6 @@ void Reflector::OnGateClosed() {
   std::optional<Error> error = gate_->error();
   if (waiting == nullptr || !error) return;
   waiting->reason = Waiting::Reason::kConnection;
-  has_error_ = true;
   last_error_ = std::move(error);
   Changed();
 }
@@ -213,7 +211,6 @@ void Reflector::CountFailure(const Error& error) {
   } else if (refusals_++ == 0) {
     refused_since_ = Now();
   }
-  has_error_ = true;
   last_error_ = error;
 }
 
@@ -221,7 +218,7 @@ void Reflector::CountFailure(const Error& error) {
 void Reflector::CountSuccess() {
   has_been_open_ = true;
   failures_ = refusals_ = 0;
-  has_error_ = false;
+  last_error_.reset();
   current_as_of_ = Now();
   if (const std::size_t failures = std::exchange(reported_, 0)) {
     const Observer::Recovered event{.source = name_, .key = {}, .failures = failures, .after = Now() - reported_since_};

@@ -56,6 +56,7 @@
 #include "client/request/gate.h"
 #include "client/verbs/watch_decoder.h"
 #include "codec/list_splitter.h"
+#include "kgen/cache/informer_status.h"
 #include "kgen/client/pages.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
@@ -77,25 +78,13 @@ inline constexpr Nanos kEndMarkerDeadline = std::chrono::minutes(1);
 
 // The state of a reflector, for WaitForCacheSync and status queries.
 struct ReflectorStatus {
-  enum class State : std::uint8_t {
-    kIdle,
-    kListing,
-    kStreaming,
-    kOpening,       // a watch was requested
-    kWatching,      // a watch is open
-    kDisconnected,  // waits for a connection
-    kQueued,        // waits for its turn on a working connection
-    kBackingOff,    // waits before it tries again
-    kStopped
-  };
-  State state = State::kIdle;
+  InformerState state = InformerState::kStarting;
   int failures = 0;                        // in a row; 0 once a watch is open
   int refusals = 0;                        // 401, 403 and 404 in a row; WaitForCacheSync gives up on these
   TimePoint refused_since{};               // the time of the first one; meaningful if refusals > 0
   std::optional<TimePoint> current_as_of;  // the last event, bookmark or opening of a watch
-  bool has_error = false;
-  Error last_error{Code::kInternal, ""};  // meaningful if has_error
-  std::string resource_version;           // last seen; "" before the first list
+  std::optional<Error> last_error;         // absent once a watch is open
+  std::string resource_version;            // last seen; "" before the first list
   std::uint64_t lists = 0, watches = 0, events = 0;
 };
 
@@ -349,8 +338,7 @@ class Reflector final : public SharedObject {
   std::size_t reported_ = 0;    // failures, since a watch was open
   TimePoint reported_since_{};  // the time of the first of these
   TimePoint refused_since_{};
-  std::optional<Error> last_error_;
-  bool has_error_ = false;
+  std::optional<Error> last_error_;  // since a watch was open
   std::optional<TimePoint> current_as_of_;
   std::uint64_t lists_ = 0, watches_ = 0, events_ = 0;
 };

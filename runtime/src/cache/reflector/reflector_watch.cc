@@ -237,10 +237,7 @@ void Reflector::WatchFailedInside(const Error& error) {
 void Reflector::WatchClosed(const Watch& watch, const End& end) {
   const Nanos delay = early_ends_.Next(Now(), jitter_);
   if (delay == Nanos(0)) {
-    if (end.lost) {
-      has_error_ = true;
-      last_error_ = *end.error;
-    }
+    if (end.lost) last_error_ = *end.error;
     return Go(&Reflector::SendWatch);
   }
   const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(Now() - watch.started);

@@ -492,7 +492,7 @@ Result<void> ManagerState::AddPages() {
     if (before->set.load()) return {};
     for (const cache::InformerStatus& each : caches.status()) {
       if (!each.synced)
-        return Fail(Code::kUnavailable, each.name + " has not synced: it is " + std::string(each.state));
+        return Fail(Code::kUnavailable, each.name + " has not synced: it is " + std::string(ToString(each.state)));
     }
     before->set.store(true);
     return {};
@@ -503,9 +503,13 @@ Result<void> ManagerState::AddPages() {
   return endpoint_.AddDebugSection("caches", [caches] {
     std::string text;
     for (const cache::InformerStatus& each : caches.status()) {
-      text.append(each.name).append(": ").append(each.state).append(", ").append(std::to_string(each.objects));
+      text.append(each.name)
+          .append(": ")
+          .append(ToString(each.state))
+          .append(", ")
+          .append(std::to_string(each.objects));
       text.append(" objects at resource version ").append(each.resource_version);
-      if (each.has_error) text += ", last error: " + each.last_error.ToString();
+      if (each.last_error) text += ", last error: " + each.last_error->ToString();
       text += '\n';
     }
     return text;

@@ -1,0 +1,60 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// InformerStatus: what an informer does, how current its cache is, and what went wrong last.
+#ifndef KGEN_CACHE_INFORMER_STATUS_H_
+#define KGEN_CACHE_INFORMER_STATUS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kgen/core/clock.h"
+#include "kgen/core/result.h"
+
+namespace kgen::cache {
+
+// What an informer does at one moment.
+enum class InformerState : std::uint8_t {
+  kNotStarted,
+  kStarting,
+  kListing,
+  kStreaming,     // the list arrives as events of a watch
+  kOpening,       // a watch was requested
+  kWatching,      // a watch is open
+  kDisconnected,  // waits for a connection
+  kQueued,        // the connection is back, and informers are let in one after the other
+  kBackingOff,    // waits before it tries again
+  kStopped,
+};
+
+// The state in words, for messages: "opening a watch".
+std::string_view ToString(InformerState state) noexcept;
+
+// The status of an informer at one moment.
+struct InformerStatus {
+  std::string name;  // "pods", "deployments.apps/v1 in default"
+  std::string kind;  // "Deployment"; empty if only the resource is known
+  InformerState state = InformerState::kNotStarted;
+  bool started = false, stopped = false, synced = false;
+  // Failures in a row that kept the cache from being current: lists that failed, watches that could not be opened, that
+  // fell behind (410) or that repeatedly ended early. 0 once a watch is open.
+  int failures = 0;
+  int refusals = 0;           // 401, 403 and 404 in a row
+  TimePoint refused_since{};  // the time of the first of them, on the connection's clock
+  // When the cache was last known to be current: the last applied event or bookmark, or the opening of a watch. Empty:
+  // never so far. On the connection's clock, which is monotonic: its age is connection.clock().Now() - *current_as_of.
+  // Servers send a bookmark about once a minute, so the cache may be stale if the age is much greater.
+  std::optional<TimePoint> current_as_of{};
+  std::optional<Error> last_error{};  // absent once a watch is open
+  std::string resource_version;
+  std::size_t objects = 0;
+  // Objects whose newest state could not be decoded. The last good state of each, if there is one, is marked stale.
+  std::size_t refused = 0;
+  std::uint64_t lists = 0, watches = 0, events = 0;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_CACHE_INFORMER_STATUS_H_
