@@ -139,6 +139,16 @@ fires PublicFindsAHeaderThatIsNotThere public "no such public header"
 file runtime/include/kgen/core/a.h '#define KGEN_TRY(x) x'
 fires PublicFindsAMacro public "KGEN_TRY: public headers define no macro"
 
+file runtime/include/kgen/core/a.h ''
+file runtime/include/kgen/README.md '| `core/b.h` | letters |'
+fires GuideFindsAHeaderThatItDoesNotName guide "does not name core/a.h"
+file runtime/include/kgen/core/a.h ''
+file runtime/include/kgen/README.md '| `core/a.h`, `core/b.h` | letters |'
+fires GuideFindsANameWithoutAHeader guide "core/b.h: no such public header"
+file runtime/include/kgen/core/a.h ''
+file runtime/include/kgen/README.md '| `core/a.h` | letters |'
+silent GuideLetsACompleteListPass guide
+
 file generated/k8s/informers.h '#include "kgen/cache/informer.h"'
 file runtime/include/kgen/cache/informer.h '#include <mutex>'
 fires ReachFollowsIncludesToASlowHeader reach "runtime/include/kgen/cache/informer.h:1: <mutex>"

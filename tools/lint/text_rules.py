@@ -179,6 +179,21 @@ def rule_public(tree):
                 yield name, number, f"{macro.group(1)}: public headers define no macro"
 
 
+def rule_guide(tree):
+    """The guide to the public headers names each of them, and no other."""
+    guide = "runtime/include/kgen/README.md"
+    if guide not in tree.files:
+        return
+    pattern = re.compile(r"`((?!k8s/)\w+/\w+\.h)`")
+    named = {name: number for number, line in enumerate(tree.lines(guide), 1) for name in pattern.findall(line)}
+    folder = "runtime/include/kgen/"
+    headers = {name.removeprefix(folder) for name in tree.under(folder, suffixes=(".h",))}
+    for name in sorted(headers - named.keys()):
+        yield guide, 1, f"does not name {name}"
+    for name in sorted(named.keys() - headers):
+        yield guide, named[name], f"{name}: no such public header"
+
+
 def rule_reach(tree):
     """What generated/k8s/informers.h reaches does without the standard headers that are slow to compile."""
     slow = {"mutex", "map", "memory", "thread"}

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Client: what a controller reads and writes with. Reads come from the caches, writes go to the server.
+// CachedClient: what a controller reads and writes with. Reads come from the caches, writes go to the server.
 //
 //   auto order = client.Get<Order>(key);                       // Result<Ref<const Order>>, null if there is none
 //   Order changed = **order;
