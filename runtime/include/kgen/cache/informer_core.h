@@ -104,7 +104,7 @@ struct SyncOptions {
 };
 
 namespace detail {
-// Blocks. Errors and message are those of SharedInformerFactory::WaitForCacheSync.
+// Blocks. Returns the errors of SharedInformerFactory::WaitForCacheSync, with its message.
 Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<cache::InformerCore>>& informers,
                          const SyncOptions& options);
 // The same for a list that may be empty, so the executor is passed.

@@ -27,7 +27,7 @@ void CallForListAsync(const Connection& connection, Result<ApiRequest> request, 
 
 }  // namespace detail
 
-// Its verbs are those of ResourceClient, which describes them. Each returns at once, and calls `done` exactly once with
+// It has the verbs of ResourceClient, which describes them. Each returns at once, and calls `done` exactly once with
 // the result, as posted work of the executor (see Connection::CallAsync). The order of arguments is always the same:
 // the subject of the verb, then the callback, then the options, which may be left out. Names, objects and options are
 // read before a verb returns.

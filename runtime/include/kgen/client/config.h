@@ -21,7 +21,7 @@
 
 namespace kgen::rest {
 
-// A credential plugin, such as those of cloud providers and kubelogin: the program in `exec` of a kubeconfig's user. It
+// A credential plugin, such as kubelogin or one of a cloud provider: the program in `exec` of a kubeconfig's user. It
 // runs when a request needs a credential, once for all waiting requests, and again when the credential has expired or a
 // server responded with 401; such a request is then sent a second time. It is killed when no request waits for it any
 // more, and after five minutes unless it uses the terminal. Connections opened after it returned a client certificate
@@ -70,9 +70,9 @@ struct Config {
   std::string proxy_url{};
   std::string user_agent{};  // "": "<program>/kgen"
   std::string namespace_{};  // of the context; "" means "default"
-  // Limits. Connection::Open() refuses those of zero or less with kConfig.
+  // Limits. Connection::Open() refuses zero and less with kConfig.
   std::optional<double> qps{};     // requests a second; absent: no limit here (the server has priority and fairness)
-  std::optional<int> burst{};      // with qps: how many at once; absent: those of one second, at least one
+  std::optional<int> burst{};      // with qps: how many at once; absent: as many as in one second, at least one
   std::optional<Nanos> timeout{};  // of each request except watches; absent or kgen::kNoLimit: none
 
   Shared<Observer> observer{};  // null: warnings go to standard error; NullObserver() for silence

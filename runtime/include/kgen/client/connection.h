@@ -54,7 +54,7 @@ struct ApiRequest {
   bool json = false;          // the response must be JSON; another media type fails with kDecode
   bool text = false;          // the response must be plain text, and is not looked into
   std::string accept{};       // media types to ask for; "": application/json
-  Shared<SendGuard> guard{};  // null: that of Connection::With(), which only writes ask
+  Shared<SendGuard> guard{};  // null: the guard of Connection::With(), which only writes ask
 };
 
 struct ApiResponse {
@@ -126,7 +126,7 @@ class Connection {
   // Retries: up to ten times, a 429 or 5xx with Retry-After (waiting five minutes at most), and a lost connection for
   // GET.
   void CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const;
-  // Blocks until the response has arrived, or until `stop` (absent: that of With()) is requested. Fails with
+  // Blocks until the response has arrived, or until `stop` (absent: the token of With()) is requested. Fails with
   // kInvalidArgument on a thread that runs posted work.
   Result<ApiResponse> Call(ApiRequest request, std::stop_token stop = {}) const;
   // Streams the response to `sink` on `strand`. Not retried, except once with a new credential when the server rejects

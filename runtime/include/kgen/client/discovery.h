@@ -50,7 +50,7 @@ struct ServerApi {
 
 // Requests the aggregated form, which takes two requests. If the server does not support it (before Kubernetes 1.26),
 // one request for each version of each group follows. A group that fails is reported in ServerApi::failures. `timeout`
-// is that of each request. Absent: Config::timeout; kgen::kNoLimit: no limit.
+// limits each request. Absent: Config::timeout; kgen::kNoLimit: no limit.
 // Thread safety: any thread. Blocks, as the verbs of a client do.
 // Errors: the server's for /api and /apis (a 404 for /api means that there is no core group), kDecode, and those of
 // Connection::Call().

@@ -41,10 +41,10 @@ class DynamicClient {
   // Data about a resource is never freed, so do not pass resources from untrusted input.
   DynamicResource ForResource(const GroupVersionResource& resource, std::string_view in_namespace = "") const;
   // The same with the scope known: a cluster-scoped resource ignores the namespace, and a namespaced one without a
-  // namespace takes that of the object in Create and Update.
+  // namespace takes the namespace of the object in Create and Update.
   DynamicResource ForMapping(const ResourceMapping& mapping, std::string_view in_namespace = "") const;
   // By kind; without a version in the group's preferred one. Blocks while it asks the server.
-  // Errors: those of RestMapper::ForKind().
+  // Errors: as RestMapper::ForKind().
   [[nodiscard]] Result<DynamicResource> ForKind(const GroupVersionKind& kind, std::string_view in_namespace = "") const;
 
   const RestMapper& mapper() const noexcept { return mapper_; }

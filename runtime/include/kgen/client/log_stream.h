@@ -42,7 +42,7 @@ class LogStream {
 
   // The next line as the container wrote it, without its '\n'. Blocks until there is one. The text that follows the
   // last '\n' is a line as well, even when the connection was lost.
-  // Errors: kCancelled    `stop` (absent: that of Connection::With()) was requested; call again
+  // Errors: kCancelled    `stop` (absent: the token of Connection::With()) was requested; call again
   //         kDecode       a line longer than kMaxLineBytes, or a response that is no text; the stream is over
   //         kStopped      the end of the log: of the lines so far or, with `follow`, of the container
   //         kUnavailable  the connection was lost, or the stream has ended with kDecode before

@@ -43,8 +43,8 @@ class RestMapper {
   // The resource of a kind. Without a version, the one of the group's preferred version that has the kind. While a
   // version cannot be read, no version after it is taken in its place; naming a version still finds it.
   // Errors: kNotFound  the server has no such kind
-  //         that of the discovery of a version that could not be read and may have the kind
-  //         those of Discover()
+  //         the error of a version that could not be read and may have the kind
+  //         the errors of Discover()
   [[nodiscard]] Result<ResourceMapping> ForKind(const GroupVersionKind& kind) const;
   // The kind of a resource, which may be named by its plural, its singular or a short name.
   [[nodiscard]] Result<ResourceMapping> ForResource(const GroupVersionResource& resource) const;

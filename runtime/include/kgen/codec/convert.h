@@ -13,7 +13,7 @@
 // Members are matched by their wire names. What fits is moved; what is of another kind (an integer and a double, text
 // and a Quantity, Json and a struct) goes through its JSON, so whatever To would decode is placed. Unknown fields of
 // the source that To knows become members. What To has no place for is kept among its unknown fields: the result
-// encodes to the JSON that the source encodes to, except for apiVersion and kind, which are those of To.
+// encodes to the JSON that the source encodes to, except for apiVersion and kind, which To determines.
 #ifndef KGEN_CODEC_CONVERT_H_
 #define KGEN_CODEC_CONVERT_H_
 
@@ -63,7 +63,7 @@ Result<void> ConvertValue(void* from, const ValueType& from_type, void* to, cons
 //
 // Errors: kDecode  nested deeper than 256; text in a Json or an unknown field that is no JSON; an Unstructured that
 // says
-//                  another apiVersion or kind than that of To, or whose name or namespace is no text
+//                  an apiVersion or kind that is not the one of To, or whose name or namespace is no text
 // Thread safety: pure. Does not block.
 // Ownership: the result shares no block that can change with `from` or anything else.
 template <typename To, typename From>

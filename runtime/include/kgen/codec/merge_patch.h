@@ -14,8 +14,8 @@
 
 namespace kgen::detail {
 
-// What, applied to the JSON of `before`, gives that of `after`: members that differ, with null for those that are gone;
-// lists are whole. "{}" where nothing differs.
+// The patch that turns the JSON of `before` into the JSON of `after`: members that differ, and null for those that
+// are gone; lists are whole. "{}" where nothing differs.
 // Errors: kInvalidArgument, with the path of a member that is null in `after` only: a merge patch cannot say that.
 //         kDecode: text in a Json or an unknown field that is no JSON.
 Result<std::string> DiffStructs(const void* before, const void* after, const TypeTable& table);

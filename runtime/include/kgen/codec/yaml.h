@@ -122,7 +122,7 @@ class Node {
   };
 };
 
-// One key of a map with its value. The position of a property is that of its key.
+// One key of a map with its value. The position of a property is where its key begins.
 struct Entry {
   std::string_view key;    // source text of the key, escapes resolved
   Mark mark;               // of the key

@@ -104,7 +104,7 @@ class CachedClient {
   //
   // T may be a kind with a type of its own, or Unstructured, whose apiVersion and kind name the kind (the server is
   // asked once which resource that is). PartialObjectMetadata can only be patched and deleted. Results are the server's
-  // answer, with uid, resourceVersion and defaults. An empty field_manager means that of the client.
+  // answer, with uid, resourceVersion and defaults. An empty field_manager means the name of the client.
   //
   // Errors: kInvalidArgument (nothing sent), the server's (see Code), those of a SendGuard, kUnavailable, kTls,
   // kTimeout, kCancelled, kDecode.

@@ -45,7 +45,7 @@ struct RequestOptions {
   // A delay. Absent or zero: none; kNever: until the key is added again. A negative one is reported to the observer and
   // counts as zero.
   std::optional<Nanos> after{};
-  // Absent: that of the cause: low for the objects of the first list and for resyncs, else normal.
+  // Absent: depends on the cause: low for the objects of the first list and for resyncs, else normal.
   std::optional<int> priority{};
 };
 
@@ -57,7 +57,7 @@ class Requests {
     RequestOptions options;
   };
 
-  // A key without a name stands for no object, and is ignored: that of a label that is not there, for example. Of a key
+  // A key without a name stands for no object, and is ignored: one made of an absent label, for example. Of a key
   // that is added again, before it is reconciled, the earlier time and the higher priority count.
   void Add(ObjectKey key, const RequestOptions& options = {}) {
     if (!key.name.empty()) entries_.push_back({std::move(key), options});
@@ -220,10 +220,11 @@ class [[nodiscard]] ControllerBuilder {
     return std::move(*this);
   }
 
-  // For all watches at once, those of Owns() and Watches() included: an event causes a request only if it passes both
-  // this predicate and that of its own watch. The watches are of several kinds, so it judges what all objects have: it
-  // is one of the predicates in predicates.h, as GenerationChanged() or MatchesMetadata(), or a combination of them,
-  // and cannot be a Predicate<U>. Called twice, both must let an event pass. Controller::Enqueue() is not filtered.
+  // Filters the events of all watches, Owns() and Watches() included: an event causes a request only if it passes both
+  // this predicate and the one of its own watch. The watches are of several kinds, so the predicate judges what all
+  // objects have: it is one of predicates.h, such as GenerationChanged() or MatchesMetadata(), or a combination of
+  // them, and cannot be a Predicate<U>. Called twice, both must let an event pass. Controller::Enqueue() is not
+  // filtered.
   //
   // GenerationChanged() also hides the status of owned objects here, and every update of those without generations: for
   // the spec of T alone, use When().
@@ -354,7 +355,7 @@ class [[nodiscard]] ControllerBuilder {
   //                           no kind, such as PodSpec
   //         kNotFound         a dynamic kind that the server does not have
   //         kStopped          the manager has stopped
-  //         those of discovery, for dynamic kinds
+  //         as Discover(), for dynamic kinds
   template <typename F>
   [[nodiscard]] Result<Controller> Reconcile(F function) && {
     static_assert(std::is_invocable_v<const F&, Request&>,

@@ -130,7 +130,7 @@ template <typename T, typename F>
 // are no conflicts; but a list, the finalizers for instance, is replaced as a whole by what is in the cache with the
 // changes of `mutate`. The server ignores the status of an object that is created: the next call patches it.
 //
-// Errors: as above, and those of kgen::MergePatch. After an error of the second patch, the first one has been made.
+// Errors: as above, and as kgen::MergePatch. After an error of the second patch, the first one has been made.
 template <typename T, typename F>
 [[nodiscard]] Result<Written<T>> CreateOrPatch(const CachedClient& client, const T& object, F mutate) {
   Result<Ref<const T>> cached = detail::GetLike(client, object);

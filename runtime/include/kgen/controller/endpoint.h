@@ -138,7 +138,7 @@ class Endpoint {
 
   // Where it listens: "[::]:8080"; "" if it is off.
   const std::string& address() const noexcept;
-  // Where it serves /healthz and /readyz: that of EndpointOptions::health_address, or else address().
+  // Where it serves /healthz and /readyz: EndpointOptions::health_address, or else address().
   const std::string& health_address() const noexcept;
 
  private:

@@ -46,7 +46,7 @@ class ElectorState;
 
 struct LeaderElectionOptions {
   std::string name{};        // of the Lease; required
-  std::string namespace_{};  // of the Lease, must exist; "": that of the pod's service account
+  std::string namespace_{};  // of the Lease, must exist; "": the namespace of the pod's service account
   std::string identity{};    // must differ between processes; "": the host name, "_" and a random number
   // By default 15 s. The others wait so long after the last renewal that they have seen. The Lease contains it in whole
   // seconds, rounded up.

@@ -148,10 +148,10 @@ class Manager {
   // still run: leave the process then, with std::_Exit() if they refer to objects that are about to be destroyed.
   //
   // Success only if `stop` was requested and everything ended in time. Errors:
-  //   that of the first controller or function that failed
+  //   the error of the first controller or function that failed
   //   kTimeout          a cache did not sync within CachesOptions::sync_timeout, or something did not end in time; the
   //                     message names it, and the objects whose reconcile calls run
-  //   those of LeaderElector::WaitUntilLost(): the lease was lost, and another process may lead now
+  //   the errors of LeaderElector::WaitUntilLost(): the lease was lost, and another process may lead now
   //   kInvalidArgument  called twice, or on a thread that must not block
   [[nodiscard]] Result<void> Run(std::stop_token stop) const;
 

@@ -4,7 +4,7 @@
 //
 //   Metrics::Counter, ::Gauge, ::Histogram --+
 //                                            +--> Metrics::Text() --> /metrics (kgen/controller/endpoint.h)
-//   collectors, such as those of queues -----+
+//   collectors, for example of queues ------+
 //
 //   kgen::Metrics metrics;
 //   auto orders = kgen::Must(metrics.AddCounter("shop_orders_total", "Orders by result", {{"result", "paid"}}));
@@ -71,7 +71,7 @@ std::span<const double> ReconcileTimeBounds() noexcept;
 
 // A handle; copies share the registry.
 //
-// Thread safety: all members from any thread, also those of the series. None blocks, except for a short lock in the
+// Thread safety: all members from any thread, as all members of the series. None blocks, except for a short lock in the
 // functions that add something; changing a series takes no lock.
 // Ownership: a series keeps its memory alive, so that it can be used after the registry is gone. A default-constructed
 // one counts nothing.

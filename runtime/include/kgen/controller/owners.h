@@ -6,7 +6,7 @@
 //   if (auto done = kgen::SetControllerReference(set, *deployment); !done) return done;
 //   if (!kgen::IsControlledBy(set, *deployment)) ...
 //
-// The kind of an object is that of its type. Unstructured and PartialObjectMetadata name it themselves, in apiVersion
+// An object has the kind of its type. Unstructured and PartialObjectMetadata name it themselves, in apiVersion
 // and kind, and count as cluster-scoped if they have no namespace.
 //
 // Thread safety: free functions over values. None blocks.

@@ -188,7 +188,7 @@ AnyPredicate ResourceVersionChanged();
 AnyPredicate LabelsChanged();
 AnyPredicate AnnotationsChanged();
 
-// Events of objects with these labels: for updates those of the new object, for deletions the last known ones. An
+// Events of objects with these labels: for updates the labels of the new object, for deletions the last known ones. An
 // update that removes such a label from an object therefore does not pass. No opinion on the deletion of an object of
 // which nothing is known.
 AnyPredicate MatchesLabels(Selector selector);

@@ -87,7 +87,7 @@ struct ItemReceiver {
   void (*take)(void* to, const void* key, int priority);
 };
 
-// Shared by the copies of a WorkQueue; the last one shuts the queue down. The members are those of WorkQueue, for keys
+// Shared by the copies of a WorkQueue; the last one shuts the queue down. Has the members of WorkQueue, for keys
 // whose type the queue knows only by their KeyType. Does nothing in a forked child.
 class QueueHandle : public SharedObject {
  public:

@@ -18,7 +18,7 @@
 //     is raised goes to the end of the higher one.
 //   * No priority starves: every 16th item is the one that has been ready for the longest time, whatever its priority.
 //
-// Time is that of the executor's clock, so the same code runs in virtual time. Delays count as progress there, except
+// Time comes from the executor's clock, so the same code runs in virtual time. Delays count as progress there, except
 // for Requeue::after, which usually repeats for ever.
 #ifndef KGEN_CONTROLLER_WORK_QUEUE_H_
 #define KGEN_CONTROLLER_WORK_QUEUE_H_
@@ -62,7 +62,7 @@ struct WorkQueueOptions {
   Shared<Observer> observer{};  // of failed reconciles; null: warnings on standard error
   bool priorities = true;       // false: first in, first out; every priority counts as kNormalPriority
   // Whether WorkQueueMetrics have durations. Not by default, because reading the clock for them takes about as long as
-  // all else that the queue does. A Manager measures those of its queues.
+  // all else that the queue does. A Manager measures its queues.
   bool measure_durations = false;
 };
 

@@ -68,8 +68,8 @@ bool IsConditionTrue(const List<C>& conditions, std::string_view type) {
 // Replaces the condition of the same type, or appends the new one. Returns whether something changed, so that the
 // status is worth an update; absent and empty text are the same here.
 //
-// lastTransitionTime changes only together with the status: to that of `condition` if it has one, else to the present
-// time of the machine's clock. Unknown fields stay if `condition` has none. A message that is absent is sent as "",
+// lastTransitionTime changes only together with the status: to the time of `condition` if it has one, else to the time
+// of the machine's clock. Unknown fields stay if `condition` has none. A message that is absent is sent as "",
 // because most APIs require one; a reason, which must not be empty, has to be given.
 template <typename C>
   requires(detail::IsCondition<C>())

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Enum<E>: a member of an API type (kgen/core/object.h) whose values are those of an enum class.
+// Enum<E>: a member of an API type (kgen/core/object.h) whose values are the constants of an enum class.
 //
 //   enum class Priority { kLow, kNormal, kHigh };   // "Low", "Normal", "High" in JSON
 //

@@ -39,7 +39,7 @@
 
 namespace kgen {
 
-// What iteration yields. Members are named as those of std::map's elements.
+// What iteration yields. The members have the names of std::map's elements.
 template <typename T>
 struct MapEntry {
   const String first;

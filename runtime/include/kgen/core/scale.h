@@ -42,7 +42,7 @@ struct ScaleStatus {
   }
 };
 
-// `metadata` is that of the scaled object as far as a scaler needs it: name, namespace, uid, resourceVersion and
+// `metadata` comes from the scaled object, as far as a scaler needs it: name, namespace, uid, resourceVersion and
 // creationTimestamp.
 struct Scale {
   meta::v1::ObjectMeta metadata{};

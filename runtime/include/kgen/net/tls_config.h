@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// rest::TlsConfig: the certificates of a client, and how it checks those of the server.
+// rest::TlsConfig: the certificates of a client, and how it checks the server's.
 #ifndef KGEN_NET_TLS_CONFIG_H_
 #define KGEN_NET_TLS_CONFIG_H_
 
