@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: fba2334276781d2b.
+// Hash of the headers: 36eaea20325bc9ba.
 
 #endif  // K8S_FINGERPRINT_H_

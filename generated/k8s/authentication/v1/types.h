@@ -31,27 +31,39 @@ namespace k8s::authentication::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Names the object that a token depends on. The token ends with the object.
 struct BoundObjectReference {
+  // The name of the object, in the namespace of the service account unless it is a Node.
   kgen::String name{};
+  // The API version of the object, for example v1.
   kgen::String apiVersion{};
+  // The kind of the object. Servers accept Pod, Secret and Node.
   kgen::String kind{};
+  // The uid that the object must have. Absent takes the object of that name as it is now.
   kgen::String uid{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes a user as an authenticator reported them.
 struct UserInfo {
+  // Further facts from the authenticator, several values for each key.
   kgen::Map<kgen::List<kgen::String>> extra{};
+  // The names of the groups to which the user belongs.
   kgen::List<kgen::String> groups{};
+  // Identifies the user over time. If one user is deleted and another takes the name, the uids differ.
   kgen::String uid{};
+  // The name that is unique among all users who are active now.
   kgen::String username{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says who the caller is.
 struct SelfSubjectReviewStatus {
+  // The user that the server saw behind the request, after impersonation. Set by the server.
   kgen::Optional<v1::UserInfo> userInfo = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -60,10 +72,11 @@ struct SelfSubjectReviewStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `selfsubjectreviews` of authentication.k8s.io/v1, cluster-scoped.
+// Asks the server who the caller is. It is answered at once and not stored.
 struct SelfSubjectReview {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // The answer. Set by the server.
   kgen::Optional<SelfSubjectReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -72,9 +85,17 @@ struct SelfSubjectReview {
   static const kgen::TypeTable kTable;
 };
 
+// Says what a token is for and how long it lasts.
 struct TokenRequestSpec {
+  // Who may accept the token. A receiver that finds no identifier of its own in it must refuse it. Empty means the API
+  // server.
   kgen::List<kgen::String> audiences{};
+
+  // The object with which the token ends. Absent binds it to the service account alone.
   kgen::Optional<BoundObjectReference> boundObjectRef = kgen::kAbsent;
+
+  // How long the token should last, at least 600. The server may choose another time, so look at the status. Default:
+  // 3600. In seconds.
   kgen::Optional<std::int64_t> expirationSeconds{};
   kgen::UnknownFields unknown_fields{};
 
@@ -83,18 +104,24 @@ struct TokenRequestSpec {
   static const kgen::TypeTable kTable;
 };
 
+// Holds a token of a service account.
 struct TokenRequestStatus {
+  // When the token ends. Set by the server.
   kgen::Time expirationTimestamp{};
+  // The token itself, a JSON Web Token. Keep it secret. Set by the server.
   kgen::String token{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Asks for a token of a service account. It is sent to the subresource token of the account, and not stored.
 struct TokenRequest {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // What the token is for and how long it lasts.
   kgen::Optional<TokenRequestSpec> spec = kgen::kAbsent;
+  // The token. Set by the server.
   kgen::Optional<TokenRequestStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -104,19 +131,30 @@ struct TokenRequest {
   static const kgen::TypeTable kTable;
 };
 
+// Describes the token in question.
 struct TokenReviewSpec {
+  // The identifiers of the receiver of the token; one of them must be among the token's audiences. Empty means the API
+  // server's own.
   kgen::List<kgen::String> audiences{};
-  // Required.
+
+  // Required. The opaque bearer token.
   kgen::String token{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says whether a token is valid, and whose it is.
 struct TokenReviewStatus {
+  // Those audiences of the question that the token is for. If it is empty although the question named some, the server
+  // did not check them, and the token is only good for the API server. Set by the server.
   kgen::List<kgen::String> audiences{};
+
+  // Whether the token belongs to a known user. Set by the server.
   kgen::Optional<bool> authenticated{};
+  // Why the token could not be checked. Set by the server.
   kgen::String error{};
+  // Whose token it is. Set by the server.
   kgen::Optional<UserInfo> user = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -125,12 +163,13 @@ struct TokenReviewStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `tokenreviews` of authentication.k8s.io/v1, cluster-scoped.
+// Asks the server whether a token is valid, and whose it is. It is answered at once and not stored.
 struct TokenReview {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The token in question.
   kgen::Optional<TokenReviewSpec> spec = kgen::kAbsent;
+  // The answer. Set by the server.
   kgen::Optional<TokenReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

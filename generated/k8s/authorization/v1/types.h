@@ -31,8 +31,14 @@ namespace k8s::authorization::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Describes the field selector of a request. Set at most one of its members.
 struct FieldSelectorAttributes {
+  // The selector as it stands in a query. Webhooks may get text that does not parse, and should then treat the request
+  // as one without a selector.
   kgen::String rawSelector{};
+
+  // The parsed requirements, all of which hold. An authorizer may leave out those that it does not understand, because
+  // they only narrow the request.
   kgen::List<kgen::meta::v1::FieldSelectorRequirement> requirements{};
   kgen::UnknownFields unknown_fields{};
 
@@ -41,8 +47,14 @@ struct FieldSelectorAttributes {
   static const kgen::TypeTable kTable;
 };
 
+// Describes the label selector of a request. Set at most one of its members.
 struct LabelSelectorAttributes {
+  // The selector as it stands in a query. Webhooks may get text that does not parse, and should then treat the request
+  // as one without a selector.
   kgen::String rawSelector{};
+
+  // The parsed requirements, all of which hold. An authorizer may leave out those that it does not understand, because
+  // they only narrow the request.
   kgen::List<kgen::meta::v1::LabelSelectorRequirement> requirements{};
   kgen::UnknownFields unknown_fields{};
 
@@ -51,24 +63,36 @@ struct LabelSelectorAttributes {
   static const kgen::TypeTable kTable;
 };
 
+// Describes a request to a path that is no resource.
 struct NonResourceAttributes {
+  // The path of the URL, for example /healthz.
   kgen::String path{};
+  // The HTTP method in lower case, for example get.
   kgen::String verb{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes a request to a resource.
 struct ResourceAttributes {
+  // The object. Empty means all objects, as for a list, or for a deletion of a collection.
   kgen::String name{};
-  // `namespace`.
+  // `namespace`. The namespace. Empty means all namespaces for a namespaced resource, and no namespace for others.
   kgen::String namespace_{};
+  // The field selector of a list, watch or deletion of a collection. Authorizers may use it to allow a narrow request.
   kgen::Optional<FieldSelectorAttributes> fieldSelector = kgen::kAbsent;
+  // The API group. Empty means the core group, and * all groups.
   kgen::String group{};
+  // The label selector of a list, watch or deletion of a collection. Authorizers may use it to allow a narrow request.
   kgen::Optional<LabelSelectorAttributes> labelSelector = kgen::kAbsent;
+  // The plural name of the resource, for example pods. A * stands for all resources.
   kgen::String resource{};
+  // The subresource, for example log. Empty means the resource itself.
   kgen::String subresource{};
+  // The verb, such as get, list, watch, create, update, patch, delete or deletecollection. A * stands for all verbs.
   kgen::String verb{};
+  // The version of the group. A * stands for all versions.
   kgen::String version{};
   kgen::UnknownFields unknown_fields{};
 
@@ -78,12 +102,19 @@ struct ResourceAttributes {
   static const kgen::TypeTable kTable;
 };
 
+// Describes who wants to do what. It needs one of the two sorts of attributes, and a user or a group.
 struct SubjectAccessReviewSpec {
+  // What the authenticator reported besides, as in a TokenReview; authorizers may look at it.
   kgen::Map<kgen::List<kgen::String>> extra{};
+  // The groups of the user.
   kgen::List<kgen::String> groups{};
+  // A request to a path that is no resource.
   kgen::Optional<v1::NonResourceAttributes> nonResourceAttributes = kgen::kAbsent;
+  // A request to a resource.
   kgen::Optional<v1::ResourceAttributes> resourceAttributes = kgen::kAbsent;
+  // The uid of the user.
   kgen::String uid{};
+  // The name of the user. With groups and without a user, the question is about somebody unknown in these groups.
   kgen::String user{};
   kgen::UnknownFields unknown_fields{};
 
@@ -93,23 +124,34 @@ struct SubjectAccessReviewSpec {
   static const kgen::TypeTable kTable;
 };
 
+// Says whether a request is allowed.
 struct SubjectAccessReviewStatus {
-  // Required.
+  // Required. Whether the request is allowed. Set by the server.
   kgen::Optional<bool> allowed{};
+
+  // Whether an authorizer forbids the request, whatever the others say. If neither allowed nor denied is true, no
+  // authorizer had an opinion, and the request is refused. Set by the server.
   kgen::Optional<bool> denied{};
+
+  // What went wrong during the decision. It can stand beside a decision, for example if a role is missing but others
+  // suffice. Set by the server.
   kgen::String evaluationError{};
+
+  // Why the request is allowed or not, for people. Set by the server.
   kgen::String reason{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `localsubjectaccessreviews` of authorization.k8s.io/v1, namespaced.
+// Asks whether a user may do something in one namespace. It is answered at once and not stored, so the right to ask can
+// be given by a Role.
 struct LocalSubjectAccessReview {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The question. Its namespace must be the one to which the review is sent.
   kgen::Optional<SubjectAccessReviewSpec> spec = kgen::kAbsent;
+  // The answer. Set by the server.
   kgen::Optional<SubjectAccessReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -119,28 +161,37 @@ struct LocalSubjectAccessReview {
   static const kgen::TypeTable kTable;
 };
 
+// Allows some methods on some paths.
 struct NonResourceRule {
+  // The paths. A * stands for all of them, and may also be the whole last part of a path.
   kgen::List<kgen::String> nonResourceURLs{};
-  // Required.
+  // Required. The HTTP methods in lower case. A * stands for all of them.
   kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Allows some verbs on some resources.
 struct ResourceRule {
+  // The API groups. The core group is an empty string, and a * stands for all groups.
   kgen::List<kgen::String> apiGroups{};
+  // The objects to which the rule is limited. Empty means all of them.
   kgen::List<kgen::String> resourceNames{};
+  // The plural names, with a subresource behind a slash, for example pods/log. A * stands for all of them.
   kgen::List<kgen::String> resources{};
-  // Required.
+  // Required. The verbs, for example get and watch. A * stands for all of them.
   kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes what the caller wants to do. Exactly one member must be set.
 struct SelfSubjectAccessReviewSpec {
+  // A request to a path that is no resource.
   kgen::Optional<v1::NonResourceAttributes> nonResourceAttributes = kgen::kAbsent;
+  // A request to a resource.
   kgen::Optional<v1::ResourceAttributes> resourceAttributes = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -150,12 +201,13 @@ struct SelfSubjectAccessReviewSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `selfsubjectaccessreviews` of authorization.k8s.io/v1, cluster-scoped.
+// Asks whether the caller may do something. It is answered at once and not stored, and every user may ask.
 struct SelfSubjectAccessReview {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The question.
   kgen::Optional<SelfSubjectAccessReviewSpec> spec = kgen::kAbsent;
+  // The answer. Set by the server.
   kgen::Optional<SubjectAccessReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -165,21 +217,29 @@ struct SelfSubjectAccessReview {
   static const kgen::TypeTable kTable;
 };
 
+// Names the namespace in question.
 struct SelfSubjectRulesReviewSpec {
-  // `namespace`.
+  // `namespace`. The namespace; it must be given.
   kgen::String namespace_{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Lists what a user may do in a namespace.
 struct SubjectRulesReviewStatus {
+  // Why the list is incomplete, or what went wrong while it was made. The rules beside it hold nevertheless. Set by the
+  // server.
   kgen::String evaluationError{};
-  // Required.
+
+  // Required. Whether rules may be missing, mostly because an authorizer cannot list its rules. Set by the server.
   kgen::Optional<bool> incomplete{};
-  // Required.
+
+  // Required. What is allowed on paths that are no resources. The order means nothing, and rules may overlap. Set by
+  // the server.
   kgen::List<v1::NonResourceRule> nonResourceRules{};
-  // Required.
+
+  // Required. What is allowed on resources. The order means nothing, and rules may overlap. Set by the server.
   kgen::List<v1::ResourceRule> resourceRules{};
   kgen::UnknownFields unknown_fields{};
 
@@ -189,12 +249,14 @@ struct SubjectRulesReviewStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `selfsubjectrulesreviews` of authorization.k8s.io/v1, cluster-scoped.
+// Asks what the caller may do in a namespace, for user interfaces that hide what is not allowed. The answer may be
+// incomplete, so do not decide access by it.
 struct SelfSubjectRulesReview {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The namespace in question.
   kgen::Optional<SelfSubjectRulesReviewSpec> spec = kgen::kAbsent;
+  // The answer. Set by the server.
   kgen::Optional<SubjectRulesReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -204,12 +266,13 @@ struct SelfSubjectRulesReview {
   static const kgen::TypeTable kTable;
 };
 
-// `subjectaccessreviews` of authorization.k8s.io/v1, cluster-scoped.
+// Asks whether a user may do something. It is answered at once and not stored.
 struct SubjectAccessReview {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The question.
   kgen::Optional<SubjectAccessReviewSpec> spec = kgen::kAbsent;
+  // The answer. Set by the server.
   kgen::Optional<SubjectAccessReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

@@ -31,86 +31,114 @@ namespace k8s::flowcontrol::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// Says how a level whose requests never wait shares its seats with the others.
 struct ExemptPriorityLevelConfiguration {
+  // The share of the level's nominal seats that others may borrow, 0 to 100. Default: 0. In percent.
   kgen::Optional<std::int32_t> lendablePercent{};
+
+  // The weight of the level when the server's seats are divided among the levels. It limits nothing here, and only
+  // reserves what others can borrow. Default: 0.
   kgen::Optional<std::int32_t> nominalConcurrencyShares{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says what tells the flows of a schema apart.
 struct FlowDistinguisherMethod {
-  // Required.
+  // Required. ByUser makes one flow of each user, ByNamespace one of each namespace.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Names a priority level.
 struct PriorityLevelConfigurationReference {
-  // Required.
+  // Required. The name of the PriorityLevelConfiguration.
   kgen::String name{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Matches requests to paths that are no resources. Both members must match.
 struct NonResourcePolicyRule {
-  // Required. A set: elements are unique.
+  // Required. A set: elements are unique. The paths, for example /healthz. A * stands for all of them, and a path that
+  // ends in /* for everything below it.
   kgen::List<kgen::String> nonResourceURLs{};
-  // Required. A set: elements are unique.
+
+  // Required. A set: elements are unique. The HTTP methods in lower case. A * stands for all of them and must then be
+  // alone.
   kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Matches requests to resources. Verb, group and resource must match, and clusterScope or a namespace.
 struct ResourcePolicyRule {
-  // Required. A set: elements are unique.
+  // Required. A set: elements are unique. The API groups. The core group is an empty string; a * stands for all groups
+  // and must then be alone.
   kgen::List<kgen::String> apiGroups{};
+
+  // Whether requests without a namespace match. Without it, namespaces must not be empty.
   kgen::Optional<bool> clusterScope{};
-  // A set: elements are unique.
+
+  // A set: elements are unique. The namespaces whose requests match. A * stands for all of them and must then be alone;
+  // it does not match requests without a namespace.
   kgen::List<kgen::String> namespaces{};
-  // Required. A set: elements are unique.
+
+  // Required. A set: elements are unique. The plural names, with a subresource behind a slash. A * stands for all of
+  // them and must then be alone.
   kgen::List<kgen::String> resources{};
-  // Required. A set: elements are unique.
+
+  // Required. A set: elements are unique. The verbs, for example list and watch. A * stands for all of them and must
+  // then be alone.
   kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Names a group of users.
 struct GroupSubject {
-  // Required.
+  // Required. The group, for example system:nodes. A * stands for all groups.
   kgen::String name{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Names a service account.
 struct ServiceAccountSubject {
-  // Required.
+  // Required. The name of the account. A * stands for all accounts of the namespace.
   kgen::String name{};
-  // `namespace`. Required.
+  // `namespace`. Required. The namespace of the account.
   kgen::String namespace_{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Names a user.
 struct UserSubject {
-  // Required.
+  // Required. The name of the user. A * stands for all users.
   kgen::String name{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Names senders of requests. The member that kind names must be set, and no other.
 struct Subject {
+  // A group of users, with kind Group.
   kgen::Optional<GroupSubject> group = kgen::kAbsent;
-  // Required.
+  // Required. Which of the other members is set.
   kgen::String kind{};
+  // A service account, with kind ServiceAccount.
   kgen::Optional<ServiceAccountSubject> serviceAccount = kgen::kAbsent;
+  // A user, with kind User.
   kgen::Optional<UserSubject> user = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -121,10 +149,14 @@ struct Subject {
   static const kgen::TypeTable kTable;
 };
 
+// Matches requests by who sends them and what they ask for. A subject has to match, and a resource or non-resource
+// rule.
 struct PolicyRulesWithSubjects {
+  // The requests to paths that are no resources. At least one rule of either kind is needed.
   kgen::List<NonResourcePolicyRule> nonResourceRules{};
+  // The requests to resources. At least one rule of either kind is needed.
   kgen::List<ResourcePolicyRule> resourceRules{};
-  // Required.
+  // Required. Who sends the requests. One of them has to match.
   kgen::List<v1::Subject> subjects{};
   kgen::UnknownFields unknown_fields{};
 
@@ -135,11 +167,18 @@ struct PolicyRulesWithSubjects {
   static const kgen::TypeTable kTable;
 };
 
+// Says which requests a FlowSchema takes, and where they go.
 struct FlowSchemaSpec {
+  // How the flows of the schema are told apart. Absent makes one flow of all its requests.
   kgen::Optional<FlowDistinguisherMethod> distinguisherMethod = kgen::kAbsent;
+
+  // The order among the schemas that match a request, 1 to 10000; the lowest wins, and of equal ones the first by name.
+  // Default: 1000.
   kgen::Optional<std::int32_t> matchingPrecedence{};
-  // Required.
+
+  // Required. The level that its requests go to. If it does not exist, the schema is ignored, and its status says so.
   kgen::Optional<PriorityLevelConfigurationReference> priorityLevelConfiguration = kgen::kAbsent;
+  // The requests that the schema takes. One rule has to match; without rules no request matches.
   kgen::List<PolicyRulesWithSubjects> rules{};
   kgen::UnknownFields unknown_fields{};
 
@@ -150,19 +189,26 @@ struct FlowSchemaSpec {
   static const kgen::TypeTable kTable;
 };
 
+// An observation about a FlowSchema. Dangling is True if its priority level does not exist.
 struct FlowSchemaCondition {
+  // When the status last changed from one value to another.
   kgen::Time lastTransitionTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
+  // Whether the condition holds, or Unknown if its writer cannot tell.
   kgen::String status{};
+  // The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says what the server found out about a FlowSchema.
 struct FlowSchemaStatus {
-  // Elements are identified by `type`.
+  // Elements are identified by `type`. The latest observations, one for each type of condition. Set by the server.
   kgen::List<FlowSchemaCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -171,11 +217,14 @@ struct FlowSchemaStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `flowschemas` of flowcontrol.apiserver.k8s.io/v1, cluster-scoped.
+// Assigns requests to a priority level, and tells their flows apart. The schema with the lowest precedence that matches
+// a request takes it.
 struct FlowSchema {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // Which requests it takes, and where they go.
   kgen::Optional<FlowSchemaSpec> spec = kgen::kAbsent;
+  // What the server found out about the schema. Set by the server.
   kgen::Optional<FlowSchemaStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -202,18 +251,28 @@ struct FlowSchemaList {
   static const kgen::TypeTable kTable;
 };
 
+// Says how the waiting requests of a level are spread over queues, so that no flow keeps out the others.
 struct QueuingConfiguration {
+  // How many queues a flow is dealt; its next request waits in the shortest. Few make it likely that a small flow has a
+  // queue without a large one. At most queues. Default: 8.
   kgen::Optional<std::int32_t> handSize{};
+
+  // How many requests may wait in one queue. A request beyond that is refused. Default: 50.
   kgen::Optional<std::int32_t> queueLengthLimit{};
+
+  // The number of queues. More make it less likely that flows disturb each other, and cost memory. 1 switches the
+  // spreading off. Default: 64.
   kgen::Optional<std::int32_t> queues{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says what happens to a request that cannot run at once.
 struct LimitResponse {
+  // How its requests wait. Allowed only with type Queue.
   kgen::Optional<QueuingConfiguration> queuing = kgen::kAbsent;
-  // Required.
+  // Required. Queue lets requests wait as far as there is room. Reject answers them with status 429.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -222,10 +281,19 @@ struct LimitResponse {
   static const kgen::TypeTable kTable;
 };
 
+// Says how many requests of a level run at once, and what happens to the others.
 struct LimitedPriorityLevelConfiguration {
+  // How many seats the level may borrow, relative to its nominal seats; it may exceed 100. Absent means no limit, and 0
+  // that it never borrows. In percent.
   kgen::Optional<std::int32_t> borrowingLimitPercent{};
+
+  // The share of the level's nominal seats that others may borrow, 0 to 100. Default: 0. In percent.
   kgen::Optional<std::int32_t> lendablePercent{};
+  // What happens to a request that cannot run at once.
   kgen::Optional<v1::LimitResponse> limitResponse = kgen::kAbsent;
+
+  // The weight of the level when the server's seats are divided among the levels; its part are its nominal seats. 0
+  // leaves it only what it borrows. Default: 30.
   kgen::Optional<std::int32_t> nominalConcurrencyShares{};
   kgen::UnknownFields unknown_fields{};
 
@@ -234,10 +302,13 @@ struct LimitedPriorityLevelConfiguration {
   static const kgen::TypeTable kTable;
 };
 
+// Says how much capacity a level has, and what happens when it is used up.
 struct PriorityLevelConfigurationSpec {
+  // How an exempt level shares its seats. Allowed only with type Exempt.
   kgen::Optional<ExemptPriorityLevelConfiguration> exempt = kgen::kAbsent;
+  // The limits of the level. Needed with type Limited, and not allowed with Exempt.
   kgen::Optional<LimitedPriorityLevelConfiguration> limited = kgen::kAbsent;
-  // Required.
+  // Required. Exempt lets all requests run at once. Limited gives the level a part of the server's seats.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -247,19 +318,26 @@ struct PriorityLevelConfigurationSpec {
   static const kgen::TypeTable kTable;
 };
 
+// An observation about a PriorityLevelConfiguration.
 struct PriorityLevelConfigurationCondition {
+  // When the status last changed from one value to another.
   kgen::Time lastTransitionTime{};
+  // A text for people that explains the status.
   kgen::String message{};
+  // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
+  // Whether the condition holds, or Unknown if its writer cannot tell.
   kgen::String status{};
+  // The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says what the server found out about a PriorityLevelConfiguration.
 struct PriorityLevelConfigurationStatus {
-  // Elements are identified by `type`.
+  // Elements are identified by `type`. The latest observations, one for each type of condition. Set by the server.
   kgen::List<PriorityLevelConfigurationCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -268,11 +346,13 @@ struct PriorityLevelConfigurationStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `prioritylevelconfigurations` of flowcontrol.apiserver.k8s.io/v1, cluster-scoped.
+// Describes a level of requests that share a part of the server's capacity, apart from all other levels.
 struct PriorityLevelConfiguration {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
+  // How much capacity the level has, and what happens when it is used up.
   kgen::Optional<PriorityLevelConfigurationSpec> spec = kgen::kAbsent;
+  // What the server found out about the level. Set by the server.
   kgen::Optional<PriorityLevelConfigurationStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

@@ -32,26 +32,36 @@ namespace k8s::resource::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+// The network identity of an allocated device.
 struct NetworkDeviceData {
+  // The hardware address, for example a MAC address. Set by the driver.
   kgen::String hardwareAddress{};
+  // The name of the network interface in the pod. Set by the driver.
   kgen::String interfaceName{};
+  // The addresses of the interface with their prefix lengths, for example 192.0.2.5/24. Set by the driver.
   kgen::List<kgen::String> ips{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says what the driver reports about one allocated device. Drivers write it; nothing else in the cluster depends on it.
 struct AllocatedDeviceStatus {
-  // Elements are identified by `type`.
+  // Elements are identified by `type`. The latest observations of the driver, one for each type of condition. Set by
+  // the driver.
   kgen::List<kgen::meta::v1::Condition> conditions{};
+
+  // Anything else that the driver wants to show, in a form of its own. Set by the driver.
   kgen::Json data{};
-  // Required.
+  // Required. The device, by its name in the pool.
   kgen::String device{};
-  // Required.
+  // Required. The driver that offers the device.
   kgen::String driver{};
+  // The network identity of the device. Set by the driver.
   kgen::Optional<NetworkDeviceData> networkData = kgen::kAbsent;
-  // Required.
+  // Required. The pool of the device.
   kgen::String pool{};
+  // Which of several allocations of the same device this is about.
   kgen::String shareID{};
   kgen::UnknownFields unknown_fields{};
 
@@ -61,25 +71,33 @@ struct AllocatedDeviceStatus {
   static const kgen::TypeTable kTable;
 };
 
+// Settings in a form that only one driver knows.
 struct OpaqueDeviceConfiguration {
-  // Required.
+  // Required. The driver that gets the settings; others ignore them.
   kgen::String driver{};
-  // Required.
+
+  // Required. The settings, an object of at most 10 KiB. It should have kind and apiVersion, so that drivers can tell
+  // versions apart.
   kgen::Json parameters{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Settings that the driver gets with allocated devices.
 struct DeviceAllocationConfiguration {
   struct SourceValues {
     static constexpr std::string_view kFromClaim = "FromClaim";
     static constexpr std::string_view kFromClass = "FromClass";
   };
 
+  // Settings in a form that only the driver knows.
   kgen::Optional<OpaqueDeviceConfiguration> opaque = kgen::kAbsent;
+  // The requests to which the settings apply, where request/subrequest names an alternative. Empty means all.
   kgen::List<kgen::String> requests{};
-  // Required. One of SourceValues.
+
+  // Required. One of SourceValues. FromClass or FromClaim, where the settings come from. Drivers let those of the claim
+  // win.
   kgen::String source{};
   kgen::UnknownFields unknown_fields{};
 
@@ -88,6 +106,7 @@ struct DeviceAllocationConfiguration {
   static const kgen::TypeTable kTable;
 };
 
+// Allows devices with a taint.
 struct DeviceToleration {
   struct EffectValues {
     static constexpr std::string_view kNoExecute = "NoExecute";
@@ -100,32 +119,48 @@ struct DeviceToleration {
     static constexpr std::string_view kExists = "Exists";
   };
 
-  // One of EffectValues.
+  // One of EffectValues. The effect to tolerate. Empty means every effect.
   kgen::String effect{};
+  // The key to tolerate. Empty means every key, and then the operator must be Exists.
   kgen::String key{};
-  // `operator`. One of OperatorValues. Default: "Equal".
+  // `operator`. One of OperatorValues. Equal compares the value; Exists takes any value. Default: "Equal".
   kgen::String operator_{};
+
+  // How long a pod may keep a device with a NoExecute taint, counted from timeAdded. Absent means as long as it runs; 0
+  // or less means not at all. In seconds.
   kgen::Optional<std::int64_t> tolerationSeconds{};
+
+  // The value to tolerate, with operator Equal. Must be empty with Exists.
   kgen::String value{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// One device that was allocated for a request.
 struct DeviceRequestAllocationResult {
+  // Whether the device is given for administration, beside those who use it. Set by the scheduler.
   kgen::Optional<bool> adminAccess{};
+  // Copied from the device, and valid for this allocation even if the device changes. Set by the scheduler.
   kgen::List<kgen::String> bindingConditions{};
+  // Copied from the device, and valid for this allocation even if the device changes. Set by the scheduler.
   kgen::List<kgen::String> bindingFailureConditions{};
+  // What the allocation takes of a shared device, rounded by its request policies. Set by the scheduler.
   kgen::Map<kgen::Quantity> consumedCapacity{};
-  // Required.
+  // Required. The device, by its name in the pool. Set by the scheduler.
   kgen::String device{};
-  // Required.
+  // Required. The driver whose kubelet plugin prepares the device. Set by the scheduler.
   kgen::String driver{};
-  // Required.
+  // Required. The pool of the device. Set by the scheduler.
   kgen::String pool{};
-  // Required.
+
+  // Required. The request that is satisfied, with the name of an alternative behind a slash if it has some. Set by the
+  // scheduler.
   kgen::String request{};
+
+  // Tells allocations of the same device apart, where several are allowed. Set by the scheduler.
   kgen::String shareID{};
+  // Copied from the request at the time of the allocation. Set by the scheduler.
   kgen::List<DeviceToleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
 
@@ -134,8 +169,11 @@ struct DeviceRequestAllocationResult {
   static const kgen::TypeTable kTable;
 };
 
+// The devices of a claim, and their settings.
 struct DeviceAllocationResult {
+  // The settings that apply to the devices, from their class first and then from the claim. Set by the scheduler.
   kgen::List<DeviceAllocationConfiguration> config{};
+  // The allocated devices. Set by the scheduler.
   kgen::List<DeviceRequestAllocationResult> results{};
   kgen::UnknownFields unknown_fields{};
 
@@ -145,9 +183,13 @@ struct DeviceAllocationResult {
   static const kgen::TypeTable kTable;
 };
 
+// Says which devices a claim has, and where they can be used.
 struct AllocationResult {
+  // When the devices were allocated. Set by the scheduler.
   kgen::Time allocationTimestamp{};
+  // The allocated devices. Set by the scheduler.
   kgen::Optional<DeviceAllocationResult> devices = kgen::kAbsent;
+  // The nodes on which the devices can be used. Absent means all nodes. Set by the scheduler.
   kgen::Optional<::k8s::core::v1::NodeSelector> nodeSelector = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -157,29 +199,36 @@ struct AllocationResult {
   static const kgen::TypeTable kTable;
 };
 
+// Selects devices by an expression in CEL.
 struct CELDeviceSelector {
-  // Required.
+  // Required. Must give true for a device. The variable device has its driver, attributes and capacity. An error ends
+  // the attempt to allocate, so check that an attribute exists.
   kgen::String expression{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A range of amounts of a capacity.
 struct CapacityRequestPolicyRange {
-  // `max`.
+  // `max`. The largest amount. Absent means the whole capacity of the device.
   kgen::Quantity max_{};
-  // `min`. Required.
+  // `min`. Required. The smallest amount. A smaller request is rounded up to it.
   kgen::Quantity min_{};
+  // The distance between allowed amounts, counted from the minimum. Absent allows every amount.
   kgen::Quantity step{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says which amounts of a capacity a request may take from a device that several requests share.
 struct CapacityRequestPolicy {
-  // `default`.
+  // `default`. What a request takes that names no amount. Must be within the range or among the values.
   kgen::Quantity default_{};
+  // The range of amounts. A request is rounded up to the next step, and fails above the maximum.
   kgen::Optional<CapacityRequestPolicyRange> validRange = kgen::kAbsent;
+  // The amounts, in ascending order. A request is rounded up to the next of them, and fails above the largest.
   kgen::List<kgen::Quantity> validValues{};
   kgen::UnknownFields unknown_fields{};
 
@@ -188,25 +237,30 @@ struct CapacityRequestPolicy {
   static const kgen::TypeTable kTable;
 };
 
+// Says how much of the capacities of a device a request needs.
 struct CapacityRequirements {
+  // The amounts, by the name of the capacity. A device without such a capacity does not fit.
   kgen::Map<kgen::Quantity> requests{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// An amount of something that the devices of a pool share.
 struct Counter {
-  // Required.
+  // Required. How much there is.
   kgen::Quantity value{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Names counters from which the devices of a pool take what they use, as the parts of a card that can be divided in
+// several ways.
 struct CounterSet {
-  // Required.
+  // Required. The name of the set, a DNS label that is unique in the pool.
   kgen::String name{};
-  // Required.
+  // Required. The counters by name.
   kgen::Map<v1::Counter> counters{};
   kgen::UnknownFields unknown_fields{};
 
@@ -215,25 +269,34 @@ struct CounterSet {
   static const kgen::TypeTable kTable;
 };
 
+// A fact about a device. It has one value, and so exactly one member.
 struct DeviceAttribute {
-  // `bool`.
+  // `bool`. A value that is true or false.
   kgen::Optional<bool> bool_{};
+  // A list of values that are true or false.
   kgen::List<bool> bools{};
-  // `int`.
+  // `int`. A number.
   kgen::Optional<std::int64_t> int_{};
+  // A list of numbers.
   kgen::List<std::int64_t> ints{};
+  // A text of at most 64 characters.
   kgen::String string{};
+  // A list of texts.
   kgen::List<kgen::String> strings{};
+  // A version by semver.org 2.0.0, of at most 64 characters.
   kgen::String version{};
+  // A list of versions by semver.org 2.0.0.
   kgen::List<kgen::String> versions{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// An amount that a device has.
 struct DeviceCapacity {
+  // Which amounts a request may take, if the device can be shared. Absent means that any request takes the whole.
   kgen::Optional<CapacityRequestPolicy> requestPolicy = kgen::kAbsent;
-  // Required.
+  // Required. How much the device has.
   kgen::Quantity value{};
   kgen::UnknownFields unknown_fields{};
 
@@ -242,10 +305,11 @@ struct DeviceCapacity {
   static const kgen::TypeTable kTable;
 };
 
+// What a device takes from one set of counters.
 struct DeviceCounterConsumption {
-  // Required.
+  // Required. The name of the set.
   kgen::String counterSet{};
-  // Required.
+  // Required. The amounts that the device takes, by the name of the counter.
   kgen::Map<v1::Counter> counters{};
   kgen::UnknownFields unknown_fields{};
 
@@ -254,42 +318,71 @@ struct DeviceCounterConsumption {
   static const kgen::TypeTable kTable;
 };
 
+// Says how much of a resource of the node an allocation of a device uses up.
 struct NodeAllocatableResourceMapping {
+  // The factor from what is allocated, a capacity or a device, to the amount of the resource.
   kgen::Quantity allocationMultiplier{};
+  // The capacity of the device whose allocated amount counts. Absent counts the device itself.
   kgen::String capacityKey{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// A reason not to use a device.
 struct DeviceTaint {
   using EffectValues = v1::DeviceToleration::EffectValues;
 
-  // Required. One of EffectValues.
+  // Required. One of EffectValues. NoSchedule keeps new claims away, NoExecute also evicts pods that use the device,
+  // None is only information.
   kgen::String effect{};
-  // Required.
+
+  // Required. The name of the taint, as a label key.
   kgen::String key{};
+  // When the taint was added. Absent is stored as the time of the write.
   kgen::Time timeAdded{};
+  // The value of the taint, as a label value.
   kgen::String value{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// One device that a driver offers.
 struct Device {
-  // Required.
+  // Required. The name of the device, a DNS label that is unique in the pool.
   kgen::String name{};
+  // Whether every node can use the device. Only in slices with perDeviceNodeSelection.
   kgen::Optional<bool> allNodes{};
+  // Whether several claims may use the device at the same time, each with a part of its capacities.
   kgen::Optional<bool> allowMultipleAllocations{};
+
+  // Facts about the device that selectors read, by qualified name. A name without a domain belongs to the domain of the
+  // driver.
   kgen::Map<DeviceAttribute> attributes{};
+
+  // Types of conditions that must be True in the claim's device status before the scheduler binds the pod.
   kgen::List<kgen::String> bindingConditions{};
+  // Types of conditions of which one that is True makes the scheduler take the devices back and try again.
   kgen::List<kgen::String> bindingFailureConditions{};
+  // Whether an allocation ties the claim to the node that the scheduler chose.
   kgen::Optional<bool> bindsToNode{};
+  // The amounts that the device has, by qualified name. A name without a domain belongs to the domain of the driver.
   kgen::Map<DeviceCapacity> capacity{};
+
+  // What the device takes from the counters of its pool while it is allocated. It cannot be allocated if they do not
+  // suffice.
   kgen::List<DeviceCounterConsumption> consumesCounters{};
+
+  // The resources of the node, such as cpu or memory, that an allocation of the device uses up, by the name of the
+  // resource.
   kgen::Map<v1::NodeAllocatableResourceMapping> nodeAllocatableResourceMappings{};
+
+  // The one node that can use the device. Only in slices with perDeviceNodeSelection.
   kgen::String nodeName{};
+  // The nodes that can use the device. Only in slices with perDeviceNodeSelection.
   kgen::Optional<::k8s::core::v1::NodeSelector> nodeSelector = kgen::kAbsent;
+  // Reasons not to use the device. Requests need a toleration for each.
   kgen::List<DeviceTaint> taints{};
   kgen::UnknownFields unknown_fields{};
 
@@ -303,8 +396,11 @@ struct Device {
   static const kgen::TypeTable kTable;
 };
 
+// Settings for the devices of a claim.
 struct DeviceClaimConfiguration {
+  // Settings in a form that only the driver knows.
   kgen::Optional<OpaqueDeviceConfiguration> opaque = kgen::kAbsent;
+  // The requests to which the settings apply, where request/subrequest names an alternative. Empty means all.
   kgen::List<kgen::String> requests{};
   kgen::UnknownFields unknown_fields{};
 
@@ -313,16 +409,22 @@ struct DeviceClaimConfiguration {
   static const kgen::TypeTable kTable;
 };
 
+// A condition on several devices together. Exactly one of the two attributes is set.
 struct DeviceConstraint {
+  // An attribute, with its domain, that every device must have and that must differ between all of them.
   kgen::String distinctAttribute{};
+  // An attribute, with its domain, that every device must have with the same value, for example the NUMA node.
   kgen::String matchAttribute{};
+  // The requests whose devices must satisfy this, where request/subrequest names an alternative. Empty means all.
   kgen::List<kgen::String> requests{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Selects devices.
 struct DeviceSelector {
+  // An expression that must be true for a device.
   kgen::Optional<CELDeviceSelector> cel = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -331,20 +433,29 @@ struct DeviceSelector {
   static const kgen::TypeTable kTable;
 };
 
+// A request for devices of one sort.
 struct ExactDeviceRequest {
   struct AllocationModeValues {
     static constexpr std::string_view kAll = "All";
     static constexpr std::string_view kExactCount = "ExactCount";
   };
 
+  // Asks for access to devices that others use, to administer them. Only in namespaces that are labeled for it.
   kgen::Optional<bool> adminAccess{};
-  // One of AllocationModeValues.
+
+  // One of AllocationModeValues. ExactCount takes as many devices as count says. All takes every device that fits, and
+  // fails if one of them is in use. Default: "ExactCount".
   kgen::String allocationMode{};
+
+  // How much of the capacities of a device is needed.
   kgen::Optional<CapacityRequirements> capacity = kgen::kAbsent;
+  // How many devices are needed with allocation mode ExactCount. Absent is then stored as 1.
   kgen::Optional<std::int64_t> count{};
-  // Required.
+  // Required. The class from which the devices come.
   kgen::String deviceClassName{};
+  // What a device must satisfy, all of it, besides the selectors of its class.
   kgen::List<DeviceSelector> selectors{};
+  // The taints with which a device can be used nevertheless.
   kgen::List<DeviceToleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
 
@@ -355,18 +466,26 @@ struct ExactDeviceRequest {
   static const kgen::TypeTable kTable;
 };
 
+// One alternative of a request.
 struct DeviceSubRequest {
   using AllocationModeValues = v1::ExactDeviceRequest::AllocationModeValues;
 
-  // Required.
+  // Required. The name of the alternative, a DNS label that is unique in the request.
   kgen::String name{};
-  // One of AllocationModeValues.
+
+  // One of AllocationModeValues. ExactCount takes as many devices as count says. All takes every device that fits, and
+  // fails if one of them is in use. Default: "ExactCount".
   kgen::String allocationMode{};
+
+  // How much of the capacities of a device is needed.
   kgen::Optional<CapacityRequirements> capacity = kgen::kAbsent;
+  // How many devices are needed with allocation mode ExactCount. Absent is then stored as 1.
   kgen::Optional<std::int64_t> count{};
-  // Required.
+  // Required. The class from which the devices come.
   kgen::String deviceClassName{};
+  // What a device must satisfy, all of it, besides the selectors of its class.
   kgen::List<DeviceSelector> selectors{};
+  // The taints with which a device can be used nevertheless.
   kgen::List<DeviceToleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
 
@@ -377,10 +496,14 @@ struct DeviceSubRequest {
   static const kgen::TypeTable kTable;
 };
 
+// A request for devices of one sort, or for the first of several alternatives. Exactly one of exactly and
+// firstAvailable is set.
 struct DeviceRequest {
-  // Required.
+  // Required. The name by which containers, constraints and settings refer to the request, a DNS label.
   kgen::String name{};
+  // The devices that are needed.
   kgen::Optional<ExactDeviceRequest> exactly = kgen::kAbsent;
+  // Alternatives in the order of preference. The scheduler takes the first one that it can satisfy.
   kgen::List<DeviceSubRequest> firstAvailable{};
   kgen::UnknownFields unknown_fields{};
 
@@ -390,9 +513,13 @@ struct DeviceRequest {
   static const kgen::TypeTable kTable;
 };
 
+// Says which devices a claim needs.
 struct DeviceClaim {
+  // Settings for the devices. Each entry applies to one driver; drivers check them only when they prepare the devices.
   kgen::List<DeviceClaimConfiguration> config{};
+  // What must hold for several devices together.
   kgen::List<DeviceConstraint> constraints{};
+  // The requests for devices. All of them must be satisfied at the same time; none means that the claim needs nothing.
   kgen::List<DeviceRequest> requests{};
   kgen::UnknownFields unknown_fields{};
 
@@ -403,7 +530,9 @@ struct DeviceClaim {
   static const kgen::TypeTable kTable;
 };
 
+// Settings for the devices of a class.
 struct DeviceClassConfiguration {
+  // Settings in a form that only the driver knows.
   kgen::Optional<OpaqueDeviceConfiguration> opaque = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -412,9 +541,13 @@ struct DeviceClassConfiguration {
   static const kgen::TypeTable kTable;
 };
 
+// Says which devices belong to a class, and how they are set up.
 struct DeviceClassSpec {
+  // Settings that every device gets that is allocated through the class.
   kgen::List<DeviceClassConfiguration> config{};
+  // An extended resource whose requests in containers the devices of the class satisfy, without a claim in the pod.
   kgen::String extendedResourceName{};
+  // What a device must satisfy, all of it, to belong to the class.
   kgen::List<DeviceSelector> selectors{};
   kgen::UnknownFields unknown_fields{};
 
@@ -424,11 +557,13 @@ struct DeviceClassSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `deviceclasses` of resource.k8s.io/v1, cluster-scoped.
+// A named choice of devices with their settings, which administrators offer to users.
 struct DeviceClass {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+
+  // Required. Which devices belong to the class, and how they are set up. It may change at any time, and matters when a
+  // claim is allocated.
   kgen::Optional<DeviceClassSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -454,7 +589,9 @@ struct DeviceClassList {
   static const kgen::TypeTable kTable;
 };
 
+// Says what a claim needs.
 struct ResourceClaimSpec {
+  // The devices that are needed.
   kgen::Optional<DeviceClaim> devices = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -463,24 +600,32 @@ struct ResourceClaimSpec {
   static const kgen::TypeTable kTable;
 };
 
+// Names a user of a claim, mostly a pod, in the namespace of the claim.
 struct ResourceClaimConsumerReference {
-  // Required.
+  // Required. The name of the user.
   kgen::String name{};
+  // The API group of the user. Empty means the core group.
   kgen::String apiGroup{};
-  // Required.
+  // Required. The plural name of the user's resource, for example pods.
   kgen::String resource{};
-  // Required.
+  // Required. The uid of the user.
   kgen::String uid{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Says what a claim has, and who uses it.
 struct ResourceClaimStatus {
+  // The devices of the claim. Absent means that none are allocated. Set by the scheduler.
   kgen::Optional<AllocationResult> allocation = kgen::kAbsent;
-  // Elements are identified by `driver`, `device`, `pool`, `shareID`.
+
+  // Elements are identified by `driver`, `device`, `pool`, `shareID`. What the drivers report about the devices. Set by
+  // the driver.
   kgen::List<AllocatedDeviceStatus> devices{};
-  // Elements are identified by `uid`.
+
+  // Elements are identified by `uid`. Who may use the claim now, at most 256. A pod starts only if it is listed, and
+  // the claim is not freed while somebody is. Set by the scheduler.
   kgen::List<ResourceClaimConsumerReference> reservedFor{};
   kgen::UnknownFields unknown_fields{};
 
@@ -491,12 +636,13 @@ struct ResourceClaimStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `resourceclaims` of resource.k8s.io/v1, namespaced.
+// Asks for devices, which the scheduler allocates when a pod needs them. Pods may share a claim.
 struct ResourceClaim {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The devices that are needed. Immutable.
   kgen::Optional<ResourceClaimSpec> spec = kgen::kAbsent;
+  // What was allocated, and who uses it.
   kgen::Optional<ResourceClaimStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -523,9 +669,11 @@ struct ResourceClaimList {
   static const kgen::TypeTable kTable;
 };
 
+// The pattern for claims.
 struct ResourceClaimTemplateSpec {
+  // The labels and annotations that each claim gets. Nothing else may be set.
   kgen::Optional<kgen::meta::v1::ObjectMeta> metadata = kgen::kAbsent;
-  // Required.
+  // Required. The spec of the claims.
   kgen::Optional<ResourceClaimSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -535,11 +683,11 @@ struct ResourceClaimTemplateSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `resourceclaimtemplates` of resource.k8s.io/v1, namespaced.
+// The pattern for claims that are made for each pod that names it, and deleted with the pod.
 struct ResourceClaimTemplate {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The labels, annotations and spec of the claims. Immutable.
   kgen::Optional<ResourceClaimTemplateSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -565,28 +713,43 @@ struct ResourceClaimTemplateList {
   static const kgen::TypeTable kTable;
 };
 
+// Says to which pool the devices of a slice belong.
 struct ResourcePool {
-  // Required.
+  // Required. The name of the pool, mostly the name of the node. With the driver it identifies the pool.
   kgen::String name{};
-  // Required.
+
+  // Required. The version of the pool. Slices with a lower one than the highest of the pool are out of date and
+  // ignored.
   kgen::Optional<std::int64_t> generation{};
-  // Required.
+
+  // Required. How many slices the pool has at this generation. Until all are there, the pool is incomplete.
   kgen::Optional<std::int64_t> resourceSliceCount{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
+// Describes devices or counters of a pool. One of its four members about nodes must be set; it says where the devices
+// can be used.
 struct ResourceSliceSpec {
+  // Whether every node can use the devices.
   kgen::Optional<bool> allNodes{};
+  // The devices, at most 128. Not beside sharedCounters.
   kgen::List<v1::Device> devices{};
-  // Required.
+  // Required. The name of the driver, a DNS subdomain. Immutable.
   kgen::String driver{};
+
+  // The one node that can use the devices. The slice goes with the node. It can be neither added nor changed later.
+  // Immutable.
   kgen::String nodeName{};
+
+  // The nodes that can use the devices, in exactly one term.
   kgen::Optional<::k8s::core::v1::NodeSelector> nodeSelector = kgen::kAbsent;
+  // Whether each device says for itself which nodes can use it.
   kgen::Optional<bool> perDeviceNodeSelection{};
-  // Required.
+  // Required. The pool to which the devices belong.
   kgen::Optional<ResourcePool> pool = kgen::kAbsent;
+  // Counters from which the devices of the pool take what they use. Not beside devices.
   kgen::List<CounterSet> sharedCounters{};
   kgen::UnknownFields unknown_fields{};
 
@@ -598,11 +761,12 @@ struct ResourceSliceSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `resourceslices` of resource.k8s.io/v1, cluster-scoped.
+// Part of the devices that a driver offers, or of the counters that they share. Drivers write it, and the scheduler
+// reads it.
 struct ResourceSlice {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
+  // Required. The devices or the counters.
   kgen::Optional<ResourceSliceSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
