@@ -30,7 +30,8 @@ class DynamicLister : public Lister<Unstructured> {
   using Lister::Get;
   using Lister::Lister;
   NamespaceLister<Unstructured> ByNamespace(std::string_view in_namespace) const { return In(in_namespace); }
-  // Of a cluster-scoped resource. A template, so that Get({"default", "web-0"}) means an ObjectKey.
+  // Returns an object of a cluster-scoped resource by its name. A template, so that Get({"default", "web-0"}) means an
+  // ObjectKey.
   template <std::convertible_to<std::string_view> Name>
   Ref<const Unstructured> Get(const Name& name) const {
     return GetByName(name);

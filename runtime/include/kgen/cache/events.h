@@ -153,7 +153,7 @@ struct EventHandler {
   detail::HandlerFunction<Deleted<T>> on_delete{};
 };
 
-// The same without a type, inside the pipeline.
+// Any of the three events, without the type of the object. Used inside the pipeline.
 struct AnyEvent {
   enum class Type : std::uint8_t { kAdded, kUpdated, kDeleted };
   Type type;

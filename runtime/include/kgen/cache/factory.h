@@ -58,7 +58,7 @@ class SharedInformerFactory {
   // No default arguments here and below: every user's file would compile the options' members.
   explicit SharedInformerFactory(const Connection& connection);
   SharedInformerFactory(const Connection& connection, FactoryOptions options);
-  // The same with any clientset.
+  // Takes the connection of any clientset.
   template <typename Clientset>
     requires requires(const Clientset& c) { c.connection(); }
   explicit SharedInformerFactory(const Clientset& clientset) : SharedInformerFactory(clientset.connection()) {}

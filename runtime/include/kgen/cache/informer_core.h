@@ -107,7 +107,7 @@ namespace detail {
 // Blocks. Returns the errors of SharedInformerFactory::WaitForCacheSync, with its message.
 Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<cache::InformerCore>>& informers,
                          const SyncOptions& options);
-// The same for a list that may be empty, so the executor is passed.
+// As above, for a list that may be empty: so the executor is passed.
 Result<void> WaitForSync(Executor& executor, std::stop_token stop,
                          const std::vector<Shared<cache::InformerCore>>& informers, const SyncOptions& options);
 }  // namespace detail

@@ -87,7 +87,7 @@ struct ApplyError : Error {
                                                                               const std::string& path,
                                                                               const ApplyOptions& options = {});
 
-// The same with text. `name` stands for the path in messages.
+// Applies manifests that are given as text. `name` stands for the path in messages.
 [[nodiscard]] std::expected<std::vector<AppliedObject>, ApplyError> ApplyText(const Connection& connection,
                                                                               std::string_view name, std::string text,
                                                                               const ApplyOptions& options = {});

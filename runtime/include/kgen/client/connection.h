@@ -109,13 +109,14 @@ class Connection {
   };
   static Connection Over(Parts parts);
 
-  // The same connection, on which everything that blocks ends with kCancelled once `stop` is requested: calls of
-  // clients made from it, pages, the opening of a watch. A request that was already sent may still take effect.
+  // Returns this connection in a form in which everything that blocks ends with kCancelled once `stop` is requested:
+  // calls of clients made from it, pages, the opening of a watch. A request that was already sent may still take
+  // effect.
   //
   //   auto pods = clientset.With(stop).CoreV1().Pods("default");  // in a handler or a main that must end in time
   Connection With(std::stop_token stop) const;
-  // The same connection, on which writes (every method but GET) ask `guard` immediately before they are sent. One that
-  // may not be sent fails with the guard's error.
+  // Returns this connection in a form in which writes (every method but GET) ask `guard` immediately before they are
+  // sent. One that may not be sent fails with the guard's error.
   Connection With(Shared<SendGuard> guard) const;
 
   // Sends the request and collects the whole response. `done` runs exactly once, as posted work of the executor, and

@@ -51,7 +51,7 @@ struct Installed {
                                                      std::span<const std::string_view> manifests,
                                                      const InstallOptions& options = {});
 
-// The same with any clientset.
+// Takes the connection of any clientset.
 template <typename Clientset>
   requires requires(const Clientset& c) { c.connection(); }
 [[nodiscard]] Result<std::vector<Installed>> Install(const Clientset& clientset,

@@ -31,7 +31,7 @@ using DynamicResource = ResourceClient<Unstructured, UnstructuredList, Verbs::kA
 class DynamicClient {
  public:
   explicit DynamicClient(Connection connection) : mapper_(std::move(connection)) {}
-  // The same with any clientset.
+  // Takes the connection of any clientset.
   template <typename Clientset>
     requires requires(const Clientset& c) { c.connection(); }
   explicit DynamicClient(const Clientset& clientset) : DynamicClient(clientset.connection()) {}
@@ -40,8 +40,8 @@ class DynamicClient {
   // without one go to the whole cluster. For a namespaced resource those are list, watch and deleteCollection.
   // Data about a resource is never freed, so do not pass resources from untrusted input.
   DynamicResource ForResource(const GroupVersionResource& resource, std::string_view in_namespace = "") const;
-  // The same with the scope known: a cluster-scoped resource ignores the namespace, and a namespaced one without a
-  // namespace takes the namespace of the object in Create and Update.
+  // Returns a client that knows the scope: a cluster-scoped resource ignores the namespace, and a namespaced one
+  // without a namespace takes the namespace of the object in Create and Update.
   DynamicResource ForMapping(const ResourceMapping& mapping, std::string_view in_namespace = "") const;
   // By kind; without a version in the group's preferred one. Blocks while it asks the server.
   // Errors: as RestMapper::ForKind().

@@ -33,7 +33,7 @@ class LogStream {
 
   // Blocks until the server has answered. Errors: as ResourceClient.
   static Result<LogStream> Open(const RawResource& resource, std::string_view name, const LogOptions& options);
-  // The same without blocking: `done` runs exactly once, as posted work, and must not block.
+  // Opens the log without blocking: `done` runs exactly once, as posted work, and must not block.
   static void OpenAsync(const RawResource& resource, std::string_view name, const LogOptions& options,
                         std::move_only_function<void(Result<LogStream>)> done);
   LogStream(LogStream&&) noexcept = default;
@@ -48,8 +48,9 @@ class LogStream {
   //         kUnavailable  the connection was lost, or the stream has ended with kDecode before
   // Once the stream has ended, every later call fails.
   [[nodiscard]] Result<std::string> Next(std::stop_token stop = {});
-  // The same without blocking: `done` runs exactly once, as posted work, and must not block. It may call NextAsync().
-  // An executor that shuts down destroys it without running it. kInvalidArgument if another call still waits.
+  // Reads a line without blocking: `done` runs exactly once, as posted work, and must not block. It may call
+  // NextAsync(). An executor that shuts down destroys it without running it. kInvalidArgument if another call still
+  // waits.
   void NextAsync(std::move_only_function<void(Result<std::string>)> done);
 
  private:

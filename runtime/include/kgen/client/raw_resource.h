@@ -38,7 +38,7 @@ class RawResource {
   Result<ApiRequest> Delete(std::string_view name, const DeleteOptions& options) const;
   Result<ApiRequest> DeleteCollection(const ListOptions& which, const DeleteOptions& options) const;
 
-  // Of the whole log, and of one that is read as a stream.
+  // The requests for a whole log, and for one that is read as a stream.
   Result<ApiRequest> Logs(std::string_view name, const LogOptions& options) const;
   Result<ApiRequest> StreamLogs(std::string_view name, const LogOptions& options) const;
 

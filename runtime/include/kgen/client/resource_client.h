@@ -64,7 +64,7 @@ class ResourceClient {
       : requests_(RawResource(std::move(connection), *T::kTable.kind, in_namespace)) {}
   explicit ResourceClient(RawResource raw) : requests_(std::move(raw)) {}
 
-  // The same verbs without blocking. Needs kgen/client/async_client.h.
+  // Returns the form whose verbs do not block. Needs kgen/client/async_client.h.
   auto Async() const {
     using Client = AsyncResourceClient<T, L, verbs, Subresources...>;
     if constexpr (requires { sizeof(Client); }) {
@@ -89,7 +89,7 @@ class ResourceClient {
   {
     return Call<T>(requests_.Update(object, "", options));
   }
-  // The same for the status alone; the server ignores everything else in `object`.
+  // Replaces the status alone; the server ignores everything else in `object`.
   [[nodiscard]] Result<T> UpdateStatus(const T& object, const UpdateOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kUpdateStatus>
   {
@@ -147,7 +147,7 @@ class ResourceClient {
   {
     return Call<T>(requests_.Apply(object, "", options));
   }
-  // The same to the status alone. It fails with kNotFound if there is no such object.
+  // Server-side apply to the status alone. It fails with kNotFound if there is no such object.
   [[nodiscard]] Result<T> ApplyStatus(const T& object, const PatchOptions& options) const
     requires ResourceHasVerb<verbs, Verbs::kPatchStatus>
   {

@@ -68,7 +68,7 @@ class Watcher {
     return Watcher(std::move(*any));
   }
 
-  // The same without blocking: `done` runs exactly once, as posted work, and must not block.
+  // Opens the watch without blocking: `done` runs exactly once, as posted work, and must not block.
   static void OpenAsync(const RawResource& resource, const ListOptions& options,
                         std::move_only_function<void(Result<Watcher>)> done) {
     AnyWatcher::OpenAsync(resource, options, T::kTable, [done = std::move(done)](Result<AnyWatcher> any) mutable {

@@ -113,7 +113,7 @@ class ObjectDecoder {
 
   // Drops every shared string and subtree that no object uses any more. Cost: one or a few passes over pool and memo.
   void Sweep();
-  // The same in steps of some tens of microseconds, for a strand on which other work waits; Decode() may be called in
+  // Sweeps in steps of some tens of microseconds, for a strand on which other work waits; Decode() may be called in
   // between. After StartSweep(), SweepStep() returns true while there may be more to drop.
   void StartSweep();
   bool SweepStep();

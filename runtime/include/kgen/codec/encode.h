@@ -39,7 +39,7 @@ namespace detail {
 std::string EncodeStructYaml(const void* object, const TypeTable& table);
 }
 
-// The same value as block-style YAML, as `kubectl get -o yaml` prints it but in the order above. Ends with a newline. A
+// Writes a value as block-style YAML, as `kubectl get -o yaml` prints it but in the order above. Ends with a newline. A
 // value that YAML cannot express (duplicate members, text that is not UTF-8) is written as JSON, which YAML parsers
 // accept or refuse for the same reason.
 template <detail::HasTable T>
@@ -49,7 +49,7 @@ std::string EncodeYaml(const T& value) {
 std::string EncodeYaml(const AnyRef& object);
 std::string EncodeYaml(const Json& value);  // "" when unset
 
-// The same value with sorted keys at every level, no insignificant white space, and each number in one spelling: two
+// Writes JSON with sorted keys at every level, no insignificant white space, and each number in one spelling: two
 // objects are the same for the server exactly if their canonical texts are equal. For tests and comparisons across
 // clients. Text that is not JSON is returned unchanged.
 std::string CanonicalJson(std::string_view json);

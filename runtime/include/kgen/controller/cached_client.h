@@ -81,7 +81,7 @@ class CachedClient {
   [[nodiscard]] Result<std::vector<Ref<const T>>> List(const ListFilter& filter = {}) const {
     return TypedList<T>(ListAny(T::kTable, *T::kTable.kind, filter));
   }
-  // Of any kind. The first call for a kind asks the server which resource it is.
+  // Reads objects of any kind. The first call for a kind asks the server which resource it is.
   [[nodiscard]] Result<Ref<const Unstructured>> Get(const GroupVersionKind& kind, const ObjectKey& key) const;
   [[nodiscard]] Result<std::vector<Ref<const Unstructured>>> List(const GroupVersionKind& kind,
                                                                   const ListFilter& filter = {}) const;
@@ -126,7 +126,7 @@ class CachedClient {
     return Answer<T>([&](void* answer) { return UpdateAny(&object, T::kTable, "status", options, answer); });
   }
 
-  // Of `object` only its kind and key count.
+  // Patches the object with the kind and key of `object`, whose other members are ignored.
   template <detail::HasTable T>
   [[nodiscard]] Result<T> Patch(const T& object, const kgen::Patch& patch, const PatchOptions& options = {}) const {
     return Answer<T>([&](void* answer) { return PatchAny(&object, T::kTable, "", &patch, options, answer); });
@@ -142,14 +142,15 @@ class CachedClient {
     CheckWhole<T>();
     return Answer<T>([&](void* answer) { return PatchAny(&object, T::kTable, "", nullptr, options, answer); });
   }
-  // The same to the status alone. It fails with kNotFound if there is no such object.
+  // Server-side apply to the status alone. It fails with kNotFound if there is no such object.
   template <detail::HasTable T>
   [[nodiscard]] Result<T> ApplyStatus(const T& object, const PatchOptions& options = {}) const {
     CheckWhole<T>();
     return Answer<T>([&](void* answer) { return PatchAny(&object, T::kTable, "status", nullptr, options, answer); });
   }
 
-  // Of `object` only its kind and key count, unless `options` have preconditions.
+  // Deletes the object with the kind and key of `object`; its other members matter only if `options` have
+  // preconditions.
   template <detail::HasTable T>
   [[nodiscard]] Result<void> Delete(const T& object, const DeleteOptions& options = {}) const {
     return DeleteAny(&object, T::kTable, options);

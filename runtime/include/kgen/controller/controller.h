@@ -141,7 +141,7 @@ struct WatchSpec {
   std::optional<GroupVersionKind> dynamic{};  // its resource is asked from the server
   Owners owners = Owners::kController;
   std::function<bool(const AnyEvent&)> passes{};  // null: everything
-  // Of kWatches: one of these. If both are null, the user's function is empty.
+  // A watch of kWatches has one of these. If both are null, the user's function is empty.
   std::function<void(const AnyRef& object, Requests&)> map{};
   std::function<void(const AnyEvent& event, Requests&)> handle{};
 };
@@ -251,7 +251,7 @@ class [[nodiscard]] ControllerBuilder {
     AddOwned<Unstructured>(false, std::move(kind), std::move(predicate), which);
     return std::move(*this);
   }
-  // The same with metadata alone, which costs less memory and traffic. Read the objects with
+  // Owns a kind whose metadata alone is cached, which costs less memory and traffic. Read the objects with
   // CachedClient::GetMetadata(): Get() would open a second cache.
   template <typename U>
   ControllerBuilder&& OwnsMetadata(Predicate<PartialObjectMetadata> predicate = {},
@@ -289,7 +289,7 @@ class [[nodiscard]] ControllerBuilder {
                              std::move(functions), std::move(predicate));
     return std::move(*this);
   }
-  // The same with metadata alone.
+  // Watches a kind whose metadata alone is cached.
   template <typename U, typename F>
     requires(std::is_invocable_v<const F&, const PartialObjectMetadata&, Requests&>)
   ControllerBuilder&& WatchesMetadata(F map, Predicate<PartialObjectMetadata> predicate = {}) && {
@@ -313,7 +313,7 @@ class [[nodiscard]] ControllerBuilder {
   ControllerBuilder&& MaxConcurrentReconciles(int calls) && {
     return spec_.max_concurrent_reconciles = calls, std::move(*this);
   }
-  // Of failed calls; by default 5 ms to 1000 s, doubling for each key.
+  // The delays of failed calls; by default 5 ms to 1000 s, doubling for each key.
   ControllerBuilder&& RateLimiter(Shared<kgen::RateLimiter> limiter) && {
     return spec_.rate_limiter = std::move(limiter), std::move(*this);
   }

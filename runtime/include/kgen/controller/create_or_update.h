@@ -125,10 +125,11 @@ template <typename T, typename F>
   return Written<T>{*std::move(updated), OperationResult::kUpdated};
 }
 
-// The same with merge patches (RFC 7386), one of the object and one of its status subresource, each only if it has
-// something to change. They contain the members that differ, so what others change meanwhile stays as it is, and there
-// are no conflicts; but a list, the finalizers for instance, is replaced as a whole by what is in the cache with the
-// changes of `mutate`. The server ignores the status of an object that is created: the next call patches it.
+// Brings an object to the wanted state with merge patches (RFC 7386), one of the object and one of its status
+// subresource, each only if it has something to change. They contain the members that differ, so what others change
+// meanwhile stays as it is, and there are no conflicts; but a list, the finalizers for instance, is replaced as a whole
+// by what is in the cache with the changes of `mutate`. The server ignores the status of an object that is created: the
+// next call patches it.
 //
 // Errors: as above, and as kgen::MergePatch. After an error of the second patch, the first one has been made.
 template <typename T, typename F>

@@ -114,7 +114,7 @@ class EventRecorder {
   void Event(const T& regarding, const EventDetails& details) const {
     Record(detail::EventObjectOf(regarding), nullptr, details);
   }
-  // The same with a second object that took part: the pod that was deleted for the order.
+  // Names a second object that took part: the pod that was deleted for the order.
   template <detail::HasTable T, detail::HasTable R>
   void Event(const T& regarding, const R& related, const EventDetails& details) const {
     const detail::EventObject second = detail::EventObjectOf(related);

@@ -102,11 +102,11 @@ class Manager {
         "of the kind, and read with CachedClient::GetMetadata<T>()");
     return ControllerBuilder<T>(state_, name);
   }
-  // Of a kind without generated code.
+  // A controller of a kind without generated code.
   ControllerBuilder<Unstructured> Control(GroupVersionKind kind, std::string_view name) const {
     return ControllerBuilder<Unstructured>(state_, name, std::move(kind));
   }
-  // Of no kind: the keys are what its Watches() add.
+  // A controller of no kind: the keys are what its Watches() add.
   ControllerBuilder<void> Control(std::string_view name) const { return ControllerBuilder<void>(state_, name); }
 
   // Something else that runs as long as the manager: it returns when the token is requested. An error ends Run(), and

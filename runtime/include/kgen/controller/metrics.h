@@ -47,7 +47,7 @@ enum class MetricType : std::uint8_t { kCounter, kGauge, kHistogram };
 struct MetricSample {
   std::vector<MetricLabel> labels{};  // in any order
   double value = 0;                   // of a histogram: the sum of what was observed
-  // Of a histogram: how many values each bucket holds, not cumulative. One more than the family has bounds.
+  // How many values each bucket of a histogram holds, not cumulative. One more than the family has bounds.
   std::vector<std::uint64_t> buckets{};
 };
 

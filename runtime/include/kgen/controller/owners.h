@@ -96,7 +96,7 @@ Result<void> RemoveOwnerReference(T& object, const Owner& owner) {
   return detail::RemoveOwner(object.metadata, detail::WithKind(object), detail::WithKind(owner), false);
 }
 
-// The same, if `owner` is the controller. Errors: kNotFound if it is not.
+// Removes the reference if `owner` is the controller. Errors: kNotFound if it is not.
 template <typename T, typename Owner>
 Result<void> RemoveControllerReference(T& object, const Owner& owner) {
   return detail::RemoveOwner(object.metadata, detail::WithKind(object), detail::WithKind(owner), true);

@@ -192,7 +192,7 @@ AnyPredicate AnnotationsChanged();
 // update that removes such a label from an object therefore does not pass. No opinion on the deletion of an object of
 // which nothing is known.
 AnyPredicate MatchesLabels(Selector selector);
-// The same from the text form, "app=web,tier in (a, b)". Errors: kInvalidArgument, as of Selector::Parse.
+// Takes a selector in its text form, "app=web,tier in (a, b)". Errors: kInvalidArgument, as of Selector::Parse.
 Result<AnyPredicate> MatchesLabels(std::string_view selector);
 
 // Events of objects of any kind for whose metadata `matches` returns true: for updates those of the new object, for

@@ -74,8 +74,8 @@ class Request {
 
   const ObjectKey& key() const noexcept;
   std::string_view controller() const noexcept;  // its name
-  // Of this call alone: 16 hexadecimal digits at random, which do not repeat within a controller. The observer gets it
-  // with what log() and warn() are given and with the error of the call, as "reconcile 5e2fd1c0a93b7c44: ".
+  // Identifies this call: 16 hexadecimal digits at random, which do not repeat within a controller. The observer gets
+  // it with what log() and warn() are given and with the error of the call, as "reconcile 5e2fd1c0a93b7c44: ".
   std::string_view id() const noexcept;
 
   // Why it runs, oldest first: at most ten, equal ones once. Never empty.
@@ -99,7 +99,7 @@ class Request {
 
   // Requested when the controller stops, the lease is lost or the deadline passes.
   const std::stop_token& stop() const noexcept;
-  // Of the executor's clock; Waiter::kNoDeadline if the controller has none.
+  // When reconciling should end, by the executor's clock; Waiter::kNoDeadline if the controller has none.
   TimePoint deadline() const noexcept;
 
   // To the observer, with controller, key and id.

@@ -41,7 +41,7 @@ template <typename T, std::predicate<const Ref<const T>&> Predicate>
   return object->template As<T>();
 }
 
-// The same in the client's cache. The first state that the predicate sees is not older than the client's last write;
+// Waits in the client's cache. The first state that the predicate sees is not older than the client's last write;
 // `limit` counts from this state, which CachedClient::Get() returns.
 template <detail::NamesItsKind T, std::predicate<const Ref<const T>&> Predicate>
 [[nodiscard]] Result<Ref<const T>> WaitFor(const CachedClient& client, const ObjectKey& key, Predicate predicate,

@@ -33,7 +33,7 @@ concept LooksLikeCondition = HasTable<C> && requires(const C& c) {
   { c.status } -> std::convertible_to<std::string_view>;
 };
 
-// The same, and says so where it does not hold.
+// Like the concept, with a message where it does not hold.
 template <typename C>
 constexpr bool IsCondition() {
   static_assert(LooksLikeCondition<C>, "a condition is a struct with the text members `type` and `status`");

@@ -130,7 +130,7 @@ struct LabelSelector {
   }
 };
 
-// Of a field selector in the attributes of an access review.
+// A requirement of a field selector in the attributes of an access review.
 struct FieldSelectorRequirement {
   String key{};
   String operator_{};  // In, NotIn, Exists, DoesNotExist

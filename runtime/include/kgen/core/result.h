@@ -92,11 +92,11 @@ class [[nodiscard]] Error {
   bool not_connected() const noexcept;
   bool HasTag(const ErrorTag& tag) const noexcept;
 
-  // The same failure as part of an outer operation: With("list pods") makes "list pods: ...". Adds nothing if the
+  // Returns this failure as part of an outer operation: With("list pods") makes "list pods: ...". Adds nothing if the
   // message already begins with that operation.
   Error With(std::string_view doing) const;
   Error WithRetryAfter(std::int32_t seconds) const;
-  // The same failure with `tag` in place of an earlier tag.
+  // Returns this failure with `tag` in place of an earlier tag.
   Error WithTag(const ErrorTag& tag) const;
 
   // `return kgen::Error(...)` from a function that returns a Result.

@@ -88,7 +88,7 @@ class Simulation {
   // Returns the number of steps.
   // Errors: kDeadlock, with the last choices, after more than `max_steps` (a livelock)
   Result<std::size_t> RunUntilIdle(std::size_t max_steps = 10'000'000);
-  // The same, up to a point in time: all timers fire, housekeeping too, and the clock ends exactly there.
+  // Runs up to a point in time: all timers fire, housekeeping too, and the clock ends exactly there.
   Result<std::size_t> Advance(Nanos duration, std::size_t max_steps = 10'000'000);
 
   // A choice of the test's own, part of the trace: 0 <= result < n. For faults, sizes and split points.
