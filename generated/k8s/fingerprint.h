@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 36eaea20325bc9ba.
+// Hash of the headers: e24837eabde27246.
 
 #endif  // K8S_FINGERPRINT_H_

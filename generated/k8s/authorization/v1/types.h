@@ -33,8 +33,7 @@ using ::kgen::operator<<;
 
 // Describes the field selector of a request. Set at most one of its members.
 struct FieldSelectorAttributes {
-  // The selector as it stands in a query. Webhooks may get text that does not parse, and should then treat the request
-  // as one without a selector.
+  // The selector as it stands in a query. The server parses it; authorizers should look at the requirements alone.
   kgen::String rawSelector{};
 
   // The parsed requirements, all of which hold. An authorizer may leave out those that it does not understand, because
@@ -49,8 +48,7 @@ struct FieldSelectorAttributes {
 
 // Describes the label selector of a request. Set at most one of its members.
 struct LabelSelectorAttributes {
-  // The selector as it stands in a query. Webhooks may get text that does not parse, and should then treat the request
-  // as one without a selector.
+  // The selector as it stands in a query. The server parses it; authorizers should look at the requirements alone.
   kgen::String rawSelector{};
 
   // The parsed requirements, all of which hold. An authorizer may leave out those that it does not understand, because
