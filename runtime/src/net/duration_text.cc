@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "net/duration_text.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace kgen::net {
@@ -25,7 +26,8 @@ std::string Decimal(std::int64_t value, std::int64_t unit) {
 std::string DurationText(Nanos duration) {
   const std::int64_t n = duration.count();
   if (n == 0) return "0s";
-  if (n < 0) return '-' + DurationText(-duration);
+  // The least value has no positive counterpart; a nanosecond more prints the same but for the last digit.
+  if (n < 0) return '-' + DurationText(-std::max(duration, -Nanos::max()));
   if (n < 1000) return std::to_string(n) + "ns";
   if (n < 1'000'000) return Decimal(n, 1000) + "\u00b5s";
   if (n < 1'000'000'000) return Decimal(n, 1'000'000) + "ms";

@@ -187,6 +187,8 @@ TEST(DurationText, HasTheFormatOfGo) {
   EXPECT_EQ(net::DurationText(90s), "1m30s");
   EXPECT_EQ(net::DurationText(1h), "1h0m0s");
   EXPECT_EQ(net::DurationText(1500ms), "1.5s");
+  EXPECT_EQ(net::DurationText(-90s), "-1m30s");
+  EXPECT_EQ(net::DurationText(Nanos::min()), net::DurationText(-Nanos::max())) << "it has no positive counterpart";
   EXPECT_EQ(net::DurationText(250ms), "250ms");
   EXPECT_EQ(net::DurationText(1001ms), "1.001s");
 }
