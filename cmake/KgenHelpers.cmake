@@ -115,7 +115,7 @@ endfunction()
 # optimization of the build.
 function(kgen_set_test_options target)
   kgen_set_defaults(${target})
-  if(PROJECT_IS_TOP_LEVEL)
+  if(kgen_IS_TOP_LEVEL)  # examples/ has a project of its own
     target_compile_options(${target} PRIVATE -O0)
     if(KGEN_BUILD_FUZZERS)
       target_compile_options(${target} PRIVATE -fno-sanitize=fuzzer-no-link)  # fuzz targets need no coverage of test code
