@@ -43,11 +43,11 @@ struct ApplyConfiguration {
 
 // Adds an annotation to the audit event of a request.
 struct AuditAnnotation {
-  // Required. The name of the annotation, unique within the policy. The audit event has it as POLICY/KEY.
+  // Required. The name of the annotation, unique within the policy. The audit event shows it as POLICY/KEY.
   kgen::String key{};
 
-  // Required. A CEL expression that yields the value as a string, or null for no annotation. It may have 5 KiB; a value
-  // above 10 KiB is cut.
+  // Required. A CEL expression of at most 5 KiB that yields the value as a string, or null for no annotation. The
+  // server truncates a value above 10 KiB.
   kgen::String valueExpression{};
   kgen::UnknownFields unknown_fields{};
 
@@ -110,33 +110,33 @@ struct NamedRuleWithOperations {
   // The versions that the rule matches. `*` alone means every version.
   kgen::List<kgen::String> apiVersions{};
 
-  // Each one of OperationsValues. The operations that the rule matches. `*` alone means every operation. A mutating
-  // policy cannot list DELETE.
+  // Each one of OperationsValues. The operations that the rule matches: CREATE, UPDATE, DELETE or CONNECT, or `*` alone
+  // for all. A mutating policy cannot list DELETE.
   kgen::List<kgen::String> operations{};
 
   // The names of the objects that the rule matches. Empty means every name.
   kgen::List<kgen::String> resourceNames{};
 
-  // The resources, such as pods or pods/log. `*` means all without their subresources. Beside a slash, a star on either
-  // side means any resource or subresource.
+  // The resources, such as pods or pods/log. `*` means all without their subresources. Next to a slash, `*` means any
+  // resource or any subresource.
   kgen::List<kgen::String> resources{};
 
-  // One of ScopeValues. Whether the rule matches cluster-scoped resources, namespaced ones, or both. A Namespace itself
-  // is cluster-scoped. Default: `"*"`.
+  // One of ScopeValues. Cluster for cluster-scoped resources, Namespaced for the others, `*` for both. A Namespace
+  // itself is cluster-scoped. Default: `"*"`.
   kgen::String scope{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// Selects requests by operation, resource, namespace and labels. A request must pass all members.
+// Selects requests by operation, resource, namespace and labels. A request must match every member.
 struct MatchResources {
   struct MatchPolicyValues {
     static constexpr std::string_view kEquivalent = "Equivalent";
     static constexpr std::string_view kExact = "Exact";
   };
 
-  // Requests that do not match even though resourceRules match them.
+  // Excludes requests even if resourceRules match them.
   kgen::List<NamedRuleWithOperations> excludeResourceRules{};
 
   // One of MatchPolicyValues. Exact applies the rules only to the version of the request. Equivalent also catches other
@@ -148,11 +148,11 @@ struct MatchResources {
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
 
   // Selects by the labels of the old or the new object; one match suffices. Users who may set labels can thereby evade
-  // it. Default: `{}`.
+  // the policy. Default: `{}`.
   kgen::Optional<kgen::meta::v1::LabelSelector> objectSelector = kgen::kAbsent;
 
-  // The operations and resources to match; one matching rule suffices. A policy needs at least one; in a binding, none
-  // means all that the policy matches.
+  // The operations and resources to match; one matching rule suffices. A policy needs at least one rule; a binding
+  // without rules accepts everything that the policy matches.
   kgen::List<NamedRuleWithOperations> resourceRules{};
   kgen::UnknownFields unknown_fields{};
 
@@ -171,11 +171,11 @@ struct Mutation {
     static constexpr std::string_view kJSONPatch = "JSONPatch";
   };
 
-  // The change for the patch type ApplyConfiguration. It must be absent otherwise.
+  // The change, for patch type ApplyConfiguration only.
   kgen::Optional<v1::ApplyConfiguration> applyConfiguration = kgen::kAbsent;
-  // The change for the patch type JSONPatch. It must be absent otherwise.
+  // The change, for patch type JSONPatch only.
   kgen::Optional<JSONPatch> jsonPatch = kgen::kAbsent;
-  // Required. One of PatchTypeValues. How the change is expressed, which says which of the other members must be set.
+  // Required. One of PatchTypeValues. ApplyConfiguration or JSONPatch. It says which of the other members must be set.
   kgen::String patchType{};
   kgen::UnknownFields unknown_fields{};
 
@@ -187,9 +187,9 @@ struct Mutation {
 
 // The kind of object that a policy takes as parameters, such as a ConfigMap or a custom resource.
 struct ParamKind {
-  // The group and version, for example rules.example.com/v1, or v1 for the core group. It must not be empty.
+  // The group and version, for example rules.example.com/v1, or v1 for the core group. It is required.
   kgen::String apiVersion{};
-  // The kind, for example ConfigMap. It must not be empty.
+  // The kind, for example ConfigMap. It is required.
   kgen::String kind{};
   kgen::UnknownFields unknown_fields{};
 
@@ -223,21 +223,21 @@ struct MutatingAdmissionPolicySpec {
   // does not exist. Fail refuses the request, Ignore goes on without the policy. Default: "Fail".
   kgen::String failurePolicy{};
 
-  // Elements are identified by `name`. CEL expressions that must all be true for the policy to apply. There may be 64;
-  // one that is false outweighs errors of the others.
+  // Elements are identified by `name`. At most 64 CEL expressions that must all be true for the policy to apply. A
+  // false one outweighs errors in the others.
   kgen::List<v1::MatchCondition> matchConditions{};
 
-  // Which requests the policy concerns. It must be given, with at least one of resourceRules. Webhook configurations
-  // and admission policies never match.
+  // Which requests the policy concerns. It is required, with at least one of resourceRules. Webhook configurations and
+  // admission policies never match.
   kgen::Optional<MatchResources> matchConstraints = kgen::kAbsent;
 
-  // The changes, one after the other, each on the result of the one before. There must be at least one.
+  // The changes, one after the other, each on the result of the one before. At least one is required.
   kgen::List<v1::Mutation> mutations{};
   // The kind of the objects that bindings pass as params. Absent means that the policy takes no parameters.
   kgen::Optional<v1::ParamKind> paramKind = kgen::kAbsent;
 
-  // One of ReinvocationPolicyValues. IfNeeded runs the policy again if a later step of admission has changed the
-  // object, so its changes must bear repetition. Never runs it once. One of them must be given.
+  // One of ReinvocationPolicyValues. IfNeeded may run the policy again if a later step of admission changes the object,
+  // so its changes must bear repetition. Never runs it once. One of them is required.
   kgen::String reinvocationPolicy{};
 
   // Named expressions for the mutations and for variables after them, as `variables.NAME`. Each is evaluated on demand;
@@ -254,7 +254,7 @@ struct MutatingAdmissionPolicySpec {
   static const kgen::TypeTable kTable;
 };
 
-// Changes objects on their way into the cluster by CEL expressions, without a webhook. It works only where a binding
+// Changes objects by CEL expressions before the server stores them, without a webhook. It works only where a binding
 // uses it.
 struct MutatingAdmissionPolicy {
   // The name, labels, owners and other data that objects of all kinds have.
@@ -273,15 +273,16 @@ struct ParamRef {
   // The name of one object. Excludes selector.
   kgen::String name{};
 
-  // `namespace`. The namespace of the objects. Absent means that of the request. For a cluster-scoped paramKind it must
-  // be absent.
+  // `namespace`. The namespace of the objects. If absent, that of the request. It must be absent for a cluster-scoped
+  // paramKind.
   kgen::String namespace_{};
 
   // What happens if no object is found. Allow skips the binding, Deny applies the failurePolicy of the policy. One of
-  // them must be given.
+  // them is required.
   kgen::String parameterNotFoundAction{};
 
-  // Selects the objects by their labels; an empty selector takes all. The policy runs once for each. Excludes name.
+  // Selects the objects by their labels; an empty selector takes all. The policy runs once for each object. Excludes
+  // name.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -292,11 +293,11 @@ struct ParamRef {
 
 // Says where a MutatingAdmissionPolicy applies and with which parameters.
 struct MutatingAdmissionPolicyBindingSpec {
-  // Narrows the requests further; a request must match both the policy and this. Absent means whatever the policy
+  // Narrows the requests further; a request must match both the policy and this. If absent, whatever the policy
   // matches.
   kgen::Optional<v1::MatchResources> matchResources = kgen::kAbsent;
 
-  // The parameters for the policy, which are of its paramKind. Absent makes params null in the expressions.
+  // The parameters for the policy, objects of its paramKind. If absent, params is null in the expressions.
   kgen::Optional<v1::ParamRef> paramRef = kgen::kAbsent;
 
   // The name of the MutatingAdmissionPolicy, which must not be empty. The binding has no effect until the policy
@@ -314,7 +315,7 @@ struct MutatingAdmissionPolicyBindingSpec {
 struct MutatingAdmissionPolicyBinding {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Which policy it is, where it applies, and with which parameters.
+  // Which policy to use, where it applies, and with which parameters.
   kgen::Optional<MutatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -372,10 +373,12 @@ struct ServiceReference {
   static const kgen::TypeTable kTable;
 };
 
-// Says how kube-apiserver calls a webhook. Either url or service must be set.
+// Says how kube-apiserver calls a webhook. It needs either url or service.
 struct WebhookClientConfig {
-  // The PEM certificates with which kube-apiserver verifies the webhook. Absent means the trusted roots of its host.
+  // The PEM certificates with which kube-apiserver verifies the webhook. Absent means the trusted roots of the host
+  // that runs kube-apiserver.
   kgen::Bytes caBundle{};
+
   // The Service that runs the webhook, for one inside the cluster. Excludes url.
   kgen::Optional<ServiceReference> service = kgen::kAbsent;
   // The https URL of the webhook, without user, query or fragment, for one outside the cluster. Excludes service.
@@ -398,16 +401,16 @@ struct RuleWithOperations {
   // The versions that the rule matches. `*` alone means every version.
   kgen::List<kgen::String> apiVersions{};
 
-  // Each one of OperationsValues. The operations that the rule matches. `*` alone means every operation. Reading is
-  // never subject to admission.
+  // Each one of OperationsValues. The operations that the rule matches: CREATE, UPDATE, DELETE or CONNECT, or `*` alone
+  // for all. Requests that only read do not pass admission.
   kgen::List<kgen::String> operations{};
 
-  // The resources, such as pods or pods/log. `*` means all without their subresources. Beside a slash, a star on either
-  // side means any resource or subresource.
+  // The resources, such as pods or pods/log. `*` means all without their subresources. Next to a slash, `*` means any
+  // resource or any subresource.
   kgen::List<kgen::String> resources{};
 
-  // One of ScopeValues. Whether the rule matches cluster-scoped resources, namespaced ones, or both. A Namespace itself
-  // is cluster-scoped. Default: `"*"`.
+  // One of ScopeValues. Cluster for cluster-scoped resources, Namespaced for the others, `*` for both. A Namespace
+  // itself is cluster-scoped. Default: `"*"`.
   kgen::String scope{};
   kgen::UnknownFields unknown_fields{};
 
@@ -444,8 +447,8 @@ struct MutatingWebhook {
   // goes on as if there were no webhook. Default: "Fail".
   kgen::String failurePolicy{};
 
-  // Elements are identified by `name`. CEL expressions that must all be true for the call to happen. There may be 64;
-  // one that is false outweighs errors of the others.
+  // Elements are identified by `name`. At most 64 CEL expressions that must all be true for the call to happen. A false
+  // one outweighs errors in the others.
   kgen::List<v1::MatchCondition> matchConditions{};
 
   // One of MatchPolicyValues. Exact applies the rules only to the version of the request. Equivalent also catches other
@@ -460,7 +463,7 @@ struct MutatingWebhook {
   // the webhook. Default: `{}`.
   kgen::Optional<kgen::meta::v1::LabelSelector> objectSelector = kgen::kAbsent;
 
-  // One of ReinvocationPolicyValues. IfNeeded calls the webhook again if a later step of admission has changed the
+  // One of ReinvocationPolicyValues. IfNeeded may call the webhook again if a later step of admission changes the
   // object, so its changes must bear repetition. Never calls it once. Default: "Never".
   kgen::String reinvocationPolicy{};
 
@@ -490,8 +493,8 @@ struct MutatingWebhookConfiguration {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
 
-  // Elements are identified by `name`. The webhooks. Do not rely on their order, as other configurations run in between
-  // or later steps run them again.
+  // Elements are identified by `name`. The webhooks. Do not rely on the order of the calls; the server may also call a
+  // webhook again after a later change.
   kgen::List<MutatingWebhook> webhooks{};
   kgen::UnknownFields unknown_fields{};
 
@@ -517,10 +520,10 @@ struct MutatingWebhookConfigurationList {
   static const kgen::TypeTable kTable;
 };
 
-// What a check of the expressions against the schemas of the matched resources has found. The policy is in effect all
-// the same.
+// What a check of the expressions against the schemas of the matched resources found. The policy takes effect
+// regardless.
 struct TypeChecking {
-  // The likely type errors. Empty means that none was found. Set by the controller.
+  // The likely type errors. Empty means that the check found none. Set by the controller.
   kgen::List<v1::ExpressionWarning> expressionWarnings{};
   kgen::UnknownFields unknown_fields{};
 
@@ -529,20 +532,20 @@ struct TypeChecking {
   static const kgen::TypeTable kTable;
 };
 
-// One demand of a policy, with the answer if it is not met.
+// One requirement of a policy, with the answer to a request that fails it.
 struct Validation {
-  // Required. A CEL expression that yields true if the request is fine. It can use object, oldObject, request, params,
-  // namespaceObject, variables and authorizer.
+  // Required. A CEL expression that yields true if the request is acceptable. It can use object, oldObject, request,
+  // params, namespaceObject, variables and authorizer.
   kgen::String expression{};
 
-  // The answer if the expression is false, on one line. Absent means a text with the expression itself.
+  // The answer if the expression is false, without line breaks. If absent, the answer quotes the expression.
   kgen::String message{};
 
-  // A CEL expression that yields the answer. It outranks message, which still serves if it fails or yields an empty or
-  // multi-line string.
+  // A CEL expression that yields the answer. It outranks message, which applies if the expression fails or yields an
+  // empty string or one with line breaks.
   kgen::String messageExpression{};
 
-  // The reason for programs, which also sets the HTTP status code. Forbidden, Invalid or RequestEntityTooLarge; absent
+  // The reason for programs, which also sets the HTTP status code: Forbidden, Invalid or RequestEntityTooLarge. Absent
   // means Invalid.
   kgen::String reason{};
   kgen::UnknownFields unknown_fields{};
@@ -550,29 +553,31 @@ struct Validation {
   static const kgen::TypeTable kTable;
 };
 
-// Describes the requests that a policy concerns and what it demands of them.
+// Describes the requests that a policy concerns and what it requires of them.
 struct ValidatingAdmissionPolicySpec {
   using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
 
-  // What the policy adds to the audit event of each request, at most 20. Without validations there must be at least
+  // What the policy adds to the audit event of each request, at most 20. A policy without validations needs at least
   // one.
   kgen::List<v1::AuditAnnotation> auditAnnotations{};
 
   // One of FailurePolicyValues. What an error in an expression or in the setup means, for example a paramKind that does
-  // not exist. Fail counts it as a demand that is not met, Ignore passes over it. Default: "Fail".
+  // not exist. Fail treats it as a failed validation, Ignore skips it. Default: "Fail".
   kgen::String failurePolicy{};
 
-  // Elements are identified by `name`. CEL expressions that must all be true for the policy to apply. There may be 64;
-  // one that is false outweighs errors of the others.
+  // Elements are identified by `name`. At most 64 CEL expressions that must all be true for the policy to apply. A
+  // false one outweighs errors in the others.
   kgen::List<v1::MatchCondition> matchConditions{};
 
-  // Which requests the policy concerns. It must be given, with at least one of resourceRules. Webhook configurations
-  // and admission policies never match.
+  // Which requests the policy concerns. It is required, with at least one of resourceRules. Webhook configurations and
+  // admission policies never match.
   kgen::Optional<MatchResources> matchConstraints = kgen::kAbsent;
 
   // The kind of the objects that bindings pass as params. Absent means that the policy takes no parameters.
   kgen::Optional<v1::ParamKind> paramKind = kgen::kAbsent;
-  // What must be true of a request. All are evaluated. Without auditAnnotations there must be at least one.
+
+  // What must be true of a request; the server evaluates all of them. A policy without auditAnnotations needs at least
+  // one.
   kgen::List<v1::Validation> validations{};
 
   // Elements are identified by `name`. Named expressions for the validations and for variables after them, as
@@ -590,7 +595,7 @@ struct ValidatingAdmissionPolicySpec {
   static const kgen::TypeTable kTable;
 };
 
-// What Kubernetes has found out about a policy.
+// What the check of a policy found.
 struct ValidatingAdmissionPolicyStatus {
   // Elements are identified by `type`. The latest observations, one for each type of condition. Set by the controller.
   kgen::List<kgen::meta::v1::Condition> conditions{};
@@ -613,9 +618,9 @@ struct ValidatingAdmissionPolicyStatus {
 struct ValidatingAdmissionPolicy {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Which requests the policy concerns and what it demands of them.
+  // Which requests the policy concerns and what it requires of them.
   kgen::Optional<ValidatingAdmissionPolicySpec> spec = kgen::kAbsent;
-  // What the check of the expressions has found. Set by the controller.
+  // What the check of the expressions found. Set by the controller.
   kgen::Optional<ValidatingAdmissionPolicyStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -625,7 +630,7 @@ struct ValidatingAdmissionPolicy {
   static const kgen::TypeTable kTable;
 };
 
-// Says where a ValidatingAdmissionPolicy applies, with which parameters, and what follows if it is not met.
+// Says where a ValidatingAdmissionPolicy applies, with which parameters, and what follows if a request violates it.
 struct ValidatingAdmissionPolicyBindingSpec {
   struct ValidationActionsValues {
     static constexpr std::string_view kAudit = "Audit";
@@ -633,19 +638,19 @@ struct ValidatingAdmissionPolicyBindingSpec {
     static constexpr std::string_view kWarn = "Warn";
   };
 
-  // Narrows the requests further; a request must match both the policy and this. Absent means whatever the policy
+  // Narrows the requests further; a request must match both the policy and this. If absent, whatever the policy
   // matches.
   kgen::Optional<v1::MatchResources> matchResources = kgen::kAbsent;
 
-  // The parameters for the policy, which are of its paramKind. Absent makes params null in the expressions.
+  // The parameters for the policy, objects of its paramKind. If absent, params is null in the expressions.
   kgen::Optional<v1::ParamRef> paramRef = kgen::kAbsent;
 
   // Required. The name of the ValidatingAdmissionPolicy, which must not be empty. The binding has no effect until the
   // policy exists.
   kgen::String policyName{};
 
-  // Required. Each one of ValidationActionsValues. A set: elements are unique. What follows if a validation is not met.
-  // Deny refuses the request, Warn warns the client, Audit adds to the audit event. Deny excludes Warn.
+  // Required. Each one of ValidationActionsValues. A set: elements are unique. What follows if a validation fails. Deny
+  // refuses the request, Warn warns the client, Audit adds to the audit event. ...
   kgen::List<kgen::String> validationActions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -659,7 +664,7 @@ struct ValidatingAdmissionPolicyBindingSpec {
 struct ValidatingAdmissionPolicyBinding {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required. Which policy it is, where it applies, with which parameters, and what follows if it is not met.
+  // Required. Which policy to use, where it applies, with which parameters, and what follows if a request violates it.
   kgen::Optional<ValidatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -725,8 +730,8 @@ struct ValidatingWebhook {
   // goes on as if there were no webhook. Default: "Fail".
   kgen::String failurePolicy{};
 
-  // Elements are identified by `name`. CEL expressions that must all be true for the call to happen. There may be 64;
-  // one that is false outweighs errors of the others.
+  // Elements are identified by `name`. At most 64 CEL expressions that must all be true for the call to happen. A false
+  // one outweighs errors in the others.
   kgen::List<v1::MatchCondition> matchConditions{};
 
   // One of MatchPolicyValues. Exact applies the rules only to the version of the request. Equivalent also catches other
@@ -762,7 +767,8 @@ struct ValidatingWebhook {
   static const kgen::TypeTable kTable;
 };
 
-// Registers webhooks that can refuse requests. They run at the same time, after all changes by mutating admission.
+// Registers webhooks that can refuse requests. They run at the same time, after mutating admission has made all its
+// changes.
 struct ValidatingWebhookConfiguration {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};

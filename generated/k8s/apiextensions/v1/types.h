@@ -466,9 +466,11 @@ struct CustomResourceDefinitionCondition {
 
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 

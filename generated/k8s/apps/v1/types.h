@@ -33,12 +33,12 @@ namespace k8s::apps::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
-// Keeps one former or current state of a DaemonSet or StatefulSet, to which the controller can roll back. Clients
+// Keeps the present or a former state of a DaemonSet or StatefulSet, to which the controller can roll back. Clients
 // should only read it.
 struct ControllerRevision {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // The state that is kept, mostly a patch of the pod template. Immutable.
+  // The state that the revision keeps, usually a patch of the pod template. Immutable.
   kgen::Json data{};
   // Required. The number of the revision. A higher one is newer; a rollback gives the old state a new number.
   kgen::Optional<std::int64_t> revision{};
@@ -67,8 +67,8 @@ struct ControllerRevisionList {
 // Limits how many nodes a rolling update of a DaemonSet touches at a time. One of the two members must be 0, the other
 // must not.
 struct RollingUpdateDaemonSet {
-  // How many nodes may run a new pod beside the old one, as a number or a percentage of the nodes, rounded up. Set
-  // maxUnavailable to 0 to use it. Default: 0.
+  // How many nodes may run a new pod beside the old one, as a number or a percentage of the nodes, rounded up. It
+  // requires maxUnavailable to be 0. Default: 0.
   kgen::IntOrString maxSurge{};
 
   // How many nodes may be without an available pod during the update, as a number or a percentage of the nodes, rounded
@@ -86,7 +86,8 @@ struct DaemonSetUpdateStrategy {
     static constexpr std::string_view kRollingUpdate = "RollingUpdate";
   };
 
-  // How many pods are replaced at a time. It applies to RollingUpdate only, for which the server fills it in.
+  // How many pods the controller replaces at a time. It applies to RollingUpdate only, for which the server fills it
+  // in.
   kgen::Optional<RollingUpdateDaemonSet> rollingUpdate = kgen::kAbsent;
 
   // One of TypeValues. RollingUpdate replaces the pods step by step. OnDelete replaces a pod only after somebody has
@@ -105,7 +106,7 @@ struct DaemonSetSpec {
   // seconds.
   kgen::Optional<std::int32_t> minReadySeconds{};
 
-  // How many former revisions are kept for a rollback, as ControllerRevisions. 0 keeps none. Default: 10.
+  // How many former revisions the controller keeps for a rollback, as ControllerRevisions. 0 keeps none. Default: 10.
   kgen::Optional<std::int32_t> revisionHistoryLimit{};
   // Required. Selects the pods that belong to the DaemonSet; it must match the labels of the template. Immutable.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
@@ -114,7 +115,7 @@ struct DaemonSetSpec {
   // tolerations. Only the restart policy Always is allowed.
   kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
 
-  // How pods are replaced after the template changes.
+  // How the controller replaces pods after the template changes.
   kgen::Optional<DaemonSetUpdateStrategy> updateStrategy = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -133,9 +134,11 @@ struct DaemonSetCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -155,13 +158,13 @@ struct DaemonSetStatus {
   // Required. The number of nodes that should run the pod, whether or not they do. Set by the controller.
   kgen::Optional<std::int32_t> desiredNumberScheduled{};
 
-  // The number of nodes that should run the pod and where one has been ready for minReadySeconds. Set by the
+  // The number of nodes that should run the pod and have one that has been ready for minReadySeconds. Set by the
   // controller.
   kgen::Optional<std::int32_t> numberAvailable{};
 
   // Required. The number of nodes that have the pod although they should not. Set by the controller.
   kgen::Optional<std::int32_t> numberMisscheduled{};
-  // Required. The number of nodes that should run the pod and where one is ready. Set by the controller.
+  // Required. The number of nodes that should run the pod and have one that is ready. Set by the controller.
   kgen::Optional<std::int32_t> numberReady{};
   // The number of nodes that should run the pod but have no available one. Set by the controller.
   kgen::Optional<std::int32_t> numberUnavailable{};
@@ -183,7 +186,7 @@ struct DaemonSetStatus {
 struct DaemonSet {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Which pods should run on the nodes and how they are replaced.
+  // Which pods should run on the nodes, and how the controller replaces them.
   kgen::Optional<DaemonSetSpec> spec = kgen::kAbsent;
   // How many nodes have the pod, as the controller last saw it. Set by the controller.
   kgen::Optional<DaemonSetStatus> status = kgen::kAbsent;
@@ -233,7 +236,7 @@ struct DeploymentStrategy {
     static constexpr std::string_view kRollingUpdate = "RollingUpdate";
   };
 
-  // How fast pods are replaced. It is allowed with RollingUpdate only, for which the server fills it in.
+  // How fast the controller replaces pods. It is allowed with RollingUpdate only, for which the server fills it in.
   kgen::Optional<RollingUpdateDeployment> rollingUpdate = kgen::kAbsent;
 
   // One of TypeValues. RollingUpdate replaces pods step by step. Recreate ends all old pods before it creates new ones.
@@ -253,16 +256,16 @@ struct DeploymentSpec {
   kgen::Optional<std::int32_t> minReadySeconds{};
 
   // Whether changes of the template wait. A paused Deployment still scales and still replaces lost pods. Absent means
-  // false.
+  // no.
   kgen::Optional<bool> paused{};
 
   // How long a rollout may go without progress before the condition Progressing becomes False; it goes on nevertheless.
-  // Must exceed minReadySeconds. Default: 600. In seconds.
+  // It must exceed minReadySeconds. Default: 600. In seconds.
   kgen::Optional<std::int32_t> progressDeadlineSeconds{};
 
   // The desired number of pods. 0 stops all of them. Default: 1.
   kgen::Optional<std::int32_t> replicas{};
-  // How many old ReplicaSets are kept for a rollback. 0 makes a rollback impossible. Default: 10.
+  // How many old ReplicaSets the controller keeps for a rollback. 0 makes a rollback impossible. Default: 10.
   kgen::Optional<std::int32_t> revisionHistoryLimit{};
   // Required. Selects the pods that belong to the Deployment; it must match the labels of the template. Immutable.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
@@ -291,9 +294,11 @@ struct DeploymentCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -319,8 +324,8 @@ struct DeploymentStatus {
   // The number of pods that are ready. Set by the controller.
   kgen::Optional<std::int32_t> readyReplicas{};
 
-  // The number of pods of all ReplicaSets of the Deployment, without those that are being deleted. Set by the
-  // controller.
+  // The number of pods of all ReplicaSets of the Deployment, without those that have ended or are being deleted. Set by
+  // the controller.
   kgen::Optional<std::int32_t> replicas{};
 
   // The number of pods that are being deleted but have not ended. Absent means that the controller does not count them.
@@ -340,11 +345,11 @@ struct DeploymentStatus {
   static const kgen::TypeTable kTable;
 };
 
-// Runs a number of equal pods by way of ReplicaSets, and replaces them step by step when their template changes.
+// Runs a number of equal pods by means of ReplicaSets, and replaces them step by step when their template changes.
 struct Deployment {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Which pods should run, how many, and how they are replaced.
+  // Which pods should run, how many, and how the controller replaces them.
   kgen::Optional<DeploymentSpec> spec = kgen::kAbsent;
   // How far the Deployment has come, as the controller last saw it. Set by the controller.
   kgen::Optional<DeploymentStatus> status = kgen::kAbsent;
@@ -383,7 +388,9 @@ struct ReplicaSetSpec {
   kgen::Optional<std::int32_t> replicas{};
   // Required. Selects the pods that belong to the ReplicaSet; it must match the labels of the template. Immutable.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
-  // `template`. The pods to create. A change concerns only pods that are created afterwards.
+
+  // `template`. The pods to create. A change concerns only pods that are created afterwards. Only the restart policy
+  // Always is allowed.
   kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -401,9 +408,11 @@ struct ReplicaSetCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -425,7 +434,7 @@ struct ReplicaSetStatus {
 
   // The number of pods that are ready. Set by the controller.
   kgen::Optional<std::int32_t> readyReplicas{};
-  // Required. The number of pods, without those that are being deleted. Set by the controller.
+  // Required. The number of pods, without those that have ended or are being deleted. Set by the controller.
   kgen::Optional<std::int32_t> replicas{};
 
   // The number of pods that are being deleted but have not ended. Absent means that the controller does not count them.
@@ -438,7 +447,7 @@ struct ReplicaSetStatus {
   static const kgen::TypeTable kTable;
 };
 
-// Keeps a number of equal pods running. It is mostly created by a Deployment.
+// Keeps a number of equal pods running. Usually a Deployment creates it.
 struct ReplicaSet {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
@@ -473,8 +482,8 @@ struct ReplicaSetList {
 
 // Limits a rolling update of a StatefulSet.
 struct RollingUpdateStatefulSetStrategy {
-  // How many pods may be unavailable during the update, as a number or a percentage of the replicas. Must not be 0;
-  // absent counts as 1.
+  // How many pods may be unavailable, as a number or a percentage of the replicas, rounded up; absent counts as 1. The
+  // server drops it unless MaxUnavailableStatefulSet is enabled.
   kgen::IntOrString maxUnavailable{};
 
   // Only pods with this ordinal or a higher one get the new template. Those below keep the old one, even if they are
@@ -495,7 +504,7 @@ struct StatefulSetOrdinals {
   static const kgen::TypeTable kTable;
 };
 
-// Says what becomes of the claims that a StatefulSet has created from its templates.
+// Says what happens to the claims that a StatefulSet has created from its templates.
 struct StatefulSetPersistentVolumeClaimRetentionPolicy {
   // Whether to Retain or Delete the claims when the StatefulSet is deleted. Default: "Retain".
   kgen::String whenDeleted{};
@@ -510,7 +519,7 @@ struct StatefulSetPersistentVolumeClaimRetentionPolicy {
 struct StatefulSetUpdateStrategy {
   using TypeValues = v1::DaemonSetUpdateStrategy::TypeValues;
 
-  // Which pods are replaced and how many at a time. It is allowed with RollingUpdate only.
+  // Which pods the controller replaces, and how many at a time. It is allowed with RollingUpdate only.
   kgen::Optional<RollingUpdateStatefulSetStrategy> rollingUpdate = kgen::kAbsent;
 
   // One of TypeValues. RollingUpdate replaces pods from the highest ordinal down. OnDelete replaces a pod only after
@@ -534,9 +543,11 @@ struct StatefulSetSpec {
   // seconds.
   kgen::Optional<std::int32_t> minReadySeconds{};
 
-  // The numbers of the pods. Absent numbers them from 0.
+  // The numbers of the pods. If absent, they begin at 0.
   kgen::Optional<StatefulSetOrdinals> ordinals = kgen::kAbsent;
-  // What becomes of claims from volumeClaimTemplates that are no longer used. The server fills it in to retain them.
+
+  // What happens to claims from volumeClaimTemplates that are no longer used. If absent, the server stores Retain for
+  // all cases.
   kgen::Optional<StatefulSetPersistentVolumeClaimRetentionPolicy> persistentVolumeClaimRetentionPolicy = kgen::kAbsent;
 
   // One of PodManagementPolicyValues. OrderedReady starts pods one after the other, each when its predecessor is ready,
@@ -545,24 +556,24 @@ struct StatefulSetSpec {
 
   // The desired number of pods. Scaling down removes those with the highest ordinals. Default: 1.
   kgen::Optional<std::int32_t> replicas{};
-  // How many former revisions are kept for a rollback, as ControllerRevisions. 0 keeps none. Default: 10.
+  // How many former revisions the controller keeps for a rollback, as ControllerRevisions. 0 keeps none. Default: 10.
   kgen::Optional<std::int32_t> revisionHistoryLimit{};
   // Required. Selects the pods that belong to the StatefulSet; it must match the labels of the template. Immutable.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
 
-  // The headless Service that gives each pod a DNS name. It must be created separately; empty means that the pods have
-  // no such names. Default: "". Immutable.
+  // The headless Service that gives each pod a DNS name. You create it yourself; empty means that the pods have no such
+  // names. Default: "". Immutable.
   kgen::String serviceName{};
 
   // `template`. Required. The pods to create. Each is named after the StatefulSet and its ordinal, such as web-0. Only
   // the restart policy Always is allowed.
   kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
 
-  // How pods are replaced after the template changes.
+  // How the controller replaces pods after the template changes.
   kgen::Optional<StatefulSetUpdateStrategy> updateStrategy = kgen::kAbsent;
 
-  // Claims of which each pod gets its own, such as data-web-0 for a template data. They outlive the pod and override a
-  // volume of the same name. Immutable.
+  // Claims of which each pod gets its own, such as data-web-0 for a template data. They outlive the pod unless the
+  // retention policy says otherwise, and override a volume of the same name. Immutable.
   kgen::List<::k8s::core::v1::PersistentVolumeClaim> volumeClaimTemplates{};
   kgen::UnknownFields unknown_fields{};
 
@@ -584,9 +595,11 @@ struct StatefulSetCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -634,7 +647,7 @@ struct StatefulSetStatus {
 struct StatefulSet {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Which pods should run, how many, with which volumes, and how they are replaced.
+  // Which pods should run, how many, with which volumes, and how the controller replaces them.
   kgen::Optional<StatefulSetSpec> spec = kgen::kAbsent;
   // How far the StatefulSet has come, as the controller last saw it. Set by the controller.
   kgen::Optional<StatefulSetStatus> status = kgen::kAbsent;

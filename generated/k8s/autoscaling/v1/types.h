@@ -53,7 +53,7 @@ struct HorizontalPodAutoscalerSpec {
   kgen::Optional<std::int32_t> maxReplicas{};
 
   // The smallest number of replicas that the autoscaler sets. 0 is allowed only if the cluster enables scaling to zero,
-  // and needs an object or external metric. Default: 1.
+  // and it requires an object or external metric. Default: 1.
   kgen::Optional<std::int32_t> minReplicas{};
 
   // Required. The object to scale. Its resource must have the subresource scale, and its pods must not belong to

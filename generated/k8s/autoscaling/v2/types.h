@@ -285,7 +285,7 @@ struct HorizontalPodAutoscalerSpec {
   kgen::List<MetricSpec> metrics{};
 
   // The smallest number of replicas that the autoscaler sets. 0 is allowed only if the cluster enables scaling to zero,
-  // and needs an object or external metric. Default: 1.
+  // and it requires an object or external metric. Default: 1.
   kgen::Optional<std::int32_t> minReplicas{};
 
   // Required. The object to scale. Its resource must have the subresource scale, and its pods must not belong to
@@ -308,9 +308,11 @@ struct HorizontalPodAutoscalerCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 

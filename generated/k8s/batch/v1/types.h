@@ -46,8 +46,8 @@ struct PodFailurePolicyOnExitCodesRequirement {
   // (NotIn).
   kgen::String operator_{};
 
-  // Required. A set: elements are unique. Exit codes in ascending order, each once, at most 255. 0 is not allowed with
-  // In.
+  // Required. A set: elements are unique. Exit codes in ascending order, each once, at most 255 of them. 0 is not
+  // allowed with In.
   kgen::List<std::int32_t> values{};
   kgen::UnknownFields unknown_fields{};
 
@@ -74,8 +74,8 @@ struct PodFailurePolicyRule {
     static constexpr std::string_view kIgnore = "Ignore";
   };
 
-  // Required. One of ActionValues. Count counts it towards backoffLimit, Ignore does not, FailJob fails the Job, and
-  // FailIndex fails the index; the last needs backoffLimitPerIndex.
+  // Required. One of ActionValues. Count counts the failure towards backoffLimit, Ignore does not, FailJob fails the
+  // Job, and FailIndex fails the index; the last needs backoffLimitPerIndex.
   kgen::String action{};
 
   // Matches by the exit codes of containers.
@@ -92,8 +92,8 @@ struct PodFailurePolicyRule {
 
 // Says what failures of pods mean for a Job.
 struct PodFailurePolicy {
-  // Required. Tried in their order for each failed pod; the first that matches decides. If none does, the failure
-  // counts towards backoffLimit. At most 20.
+  // Required. At most 20 rules. For each failed pod the first that matches decides; if none does, the failure counts
+  // towards backoffLimit.
   kgen::List<PodFailurePolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
 
@@ -104,11 +104,11 @@ struct PodFailurePolicy {
 
 // Says which indexes must succeed, how many, or both. At least one of the members must be set.
 struct SuccessPolicyRule {
-  // How many indexes must succeed, of those in succeededIndexes or, without that, of all. Absent means all of
+  // How many indexes must succeed, of those in succeededIndexes or, without that, of all. If absent, all of
   // succeededIndexes.
   kgen::Optional<std::int32_t> succeededCount{};
 
-  // The indexes that count, as numbers and ranges, for example 0,2-4. Absent means that any index counts.
+  // The indexes that count, as numbers and ranges, for example 0,2-4. If absent, any index counts.
   kgen::String succeededIndexes{};
   kgen::UnknownFields unknown_fields{};
 
@@ -117,8 +117,7 @@ struct SuccessPolicyRule {
 
 // Says when an Indexed Job counts as successful although some indexes have not succeeded.
 struct SuccessPolicy {
-  // Required. Tried in their order. Once one of them is met, the Job succeeds and its remaining pods are stopped. At
-  // most 20.
+  // Required. At most 20 rules. Once one of them is met, the Job succeeds and the controller stops its remaining pods.
   kgen::List<SuccessPolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
 
@@ -140,20 +139,20 @@ struct JobSpec {
     static constexpr std::string_view kTerminatingOrFailed = "TerminatingOrFailed";
   };
 
-  // How long the Job may take from its start. When the time is over, its pods are stopped and it has failed. Suspending
-  // the Job resets the clock. In seconds.
+  // How long the Job may take from its start. After that the controller stops its pods, and the Job has failed.
+  // Suspending the Job resets the clock. In seconds.
   kgen::Optional<std::int64_t> activeDeadlineSeconds{};
 
   // How many failures the Job survives. Absent is stored as 6, or as the largest 32-bit number if backoffLimitPerIndex
   // is set.
   kgen::Optional<std::int32_t> backoffLimit{};
 
-  // How many failures each index survives. Needs completion mode Indexed and restart policy Never. Absent means that
-  // only backoffLimit counts. Immutable.
+  // How many failures each index survives. It needs completion mode Indexed and restart policy Never. If absent, only
+  // backoffLimit counts. Immutable.
   kgen::Optional<std::int32_t> backoffLimitPerIndex{};
 
-  // One of CompletionModeValues. With NonIndexed all pods are alike. With Indexed each has a number from 0 to
-  // completions - 1, and one success for each number is needed. Default: "NonIndexed". Immutable.
+  // One of CompletionModeValues. NonIndexed makes all pods alike. Indexed gives each a number from 0 to completions -
+  // 1, and each number needs one success. Default: "NonIndexed". Immutable.
   kgen::String completionMode{};
 
   // How many pods must succeed. Absent is stored as 1 if parallelism is absent too; otherwise one success suffices.
@@ -168,19 +167,19 @@ struct JobSpec {
   // have no controller. Default: false.
   kgen::Optional<bool> manualSelector{};
 
-  // How many indexes may fail before the whole Job is stopped. Needs backoffLimitPerIndex; absent lets all other
-  // indexes run to their end.
+  // How many indexes may fail before the controller stops the whole Job. It needs backoffLimitPerIndex; if absent, all
+  // other indexes run to their end.
   kgen::Optional<std::int32_t> maxFailedIndexes{};
 
   // How many pods may run at a time. 0 pauses the Job. Default: 1.
   kgen::Optional<std::int32_t> parallelism{};
 
-  // What failures of pods mean for the Job. Needs restart policy Never; absent means that each failure counts towards
+  // What failures of pods mean for the Job. It needs restart policy Never; if absent, each failure counts towards
   // backoffLimit. Immutable.
   kgen::Optional<v1::PodFailurePolicy> podFailurePolicy = kgen::kAbsent;
 
-  // One of PodReplacementPolicyValues. Whether a pod is replaced as soon as it is being deleted, or only once it has
-  // failed. Absent is stored as Failed if podFailurePolicy is set, else as TerminatingOrFailed.
+  // One of PodReplacementPolicyValues. Failed replaces a pod only when it has ended, TerminatingOrFailed already when
+  // it is being deleted. Absent is stored as Failed beside podFailurePolicy, else as TerminatingOrFailed.
   kgen::String podReplacementPolicy{};
 
   // Selects the pods of the Job. The server writes it unless manualSelector is true; then it must match the labels of
@@ -190,15 +189,16 @@ struct JobSpec {
   // Lets an Indexed Job succeed before all its indexes have. Absent means that all completions are needed. Immutable.
   kgen::Optional<v1::SuccessPolicy> successPolicy = kgen::kAbsent;
 
-  // Whether the Job pauses. Setting it to true deletes the running pods, and the time of the start is set anew when the
-  // Job goes on. Default: false.
+  // Whether the Job pauses. Setting it to true deletes the running pods, and the Job gets a new start time when it goes
+  // on. Default: false.
   kgen::Optional<bool> suspend{};
 
   // `template`. Required. The pods to create, with restart policy Never or OnFailure. Of a Job that is not suspended it
   // cannot change; of a suspended one only parts, such as the node selector.
   kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
 
-  // How long the Job is kept after it has completed or failed; 0 deletes it at once. Absent keeps it. In seconds.
+  // How long the cluster keeps the Job after it has completed or failed; 0 deletes it at once. Absent keeps it. In
+  // seconds.
   kgen::Optional<std::int32_t> ttlSecondsAfterFinished{};
   kgen::UnknownFields unknown_fields{};
 
@@ -236,7 +236,7 @@ struct CronJobSpec {
   // the new one, Replace deletes the old one first. Default: "Allow".
   kgen::String concurrencyPolicy{};
 
-  // How many failed Jobs are kept. 0 keeps none. Default: 1.
+  // How many failed Jobs the controller keeps. 0 keeps none. Default: 1.
   kgen::Optional<std::int32_t> failedJobsHistoryLimit{};
   // Required. The Jobs to create. A change concerns only Jobs that start later.
   kgen::Optional<JobTemplateSpec> jobTemplate = kgen::kAbsent;
@@ -245,15 +245,15 @@ struct CronJobSpec {
   // as @hourly.
   kgen::String schedule{};
 
-  // How late a Job may start that missed its time; after that it is skipped. Absent means no deadline. Below 10, Jobs
-  // may never start. In seconds.
+  // How late a Job that missed its time may start; after that the controller skips it. Absent means no deadline. With
+  // less than 10, Jobs may never start. In seconds.
   kgen::Optional<std::int64_t> startingDeadlineSeconds{};
 
-  // How many successful Jobs are kept. 0 keeps none. Default: 3.
+  // How many successful Jobs the controller keeps. 0 keeps none. Default: 3.
   kgen::Optional<std::int32_t> successfulJobsHistoryLimit{};
 
-  // Whether new Jobs are held back. Running ones go on. Afterwards the last missed start is made up for if its starting
-  // deadline is not over. Default: false.
+  // Whether new Jobs are held back. Running ones go on. Afterwards the controller makes up for the last missed start
+  // unless its deadline is over. Default: false.
   kgen::Optional<bool> suspend{};
 
   // The time zone of the schedule by its IANA name, for example Europe/Berlin. Absent means that of
@@ -324,9 +324,11 @@ struct JobCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 

@@ -64,8 +64,8 @@ struct NodeSelectorRequirement {
   // Required. The label or field to look at.
   kgen::String key{};
 
-  // `operator`. Required. One of OperatorValues. How to compare. NotIn and DoesNotExist also match nodes without the
-  // label.
+  // `operator`. Required. One of OperatorValues. In, NotIn, Exists, DoesNotExist, Gt or Lt. NotIn and DoesNotExist also
+  // match nodes without the label.
   kgen::String operator_{};
 
   // The values to compare with: at least one for In and NotIn, none for Exists and DoesNotExist, one integer for Gt and
@@ -236,8 +236,8 @@ struct AppArmorProfile {
   // The name of a profile that the node has already loaded. Must be set with type Localhost, and with no other.
   kgen::String localhostProfile{};
 
-  // Required. One of TypeValues. Where the profile comes from. A container cannot start on a node without the profile
-  // of type Localhost that it asks for.
+  // Required. One of TypeValues. Localhost means a profile that the node has loaded, without which the container cannot
+  // start; RuntimeDefault the profile of the container runtime; Unconfined none at all.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -472,8 +472,8 @@ struct KeyToPath {
   // Required. The key to write.
   kgen::String key{};
 
-  // The permission bits of the file, 0 to 0777 in octal. JSON has only decimal numbers (0644 is 420). Absent means the
-  // defaultMode of the volume.
+  // The permission bits of the file, 0 to 0777 in octal. JSON has only decimal numbers, in which 0644 is 420. Absent
+  // means the defaultMode of the volume.
   kgen::Optional<std::int32_t> mode{};
 
   // Required. The file to write, relative to the root of the volume and without "..".
@@ -507,8 +507,8 @@ struct ConfigMapVolumeSource {
   // The name of the ConfigMap, in the namespace of the pod.
   kgen::String name{};
 
-  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers
-  // (0644 is 420). An fsGroup may add bits. Default: 420.
+  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers, in
+  // which 0644 is 420. An fsGroup may add bits. Default: 420.
   kgen::Optional<std::int32_t> defaultMode{};
 
   // The keys to write and their files. Absent writes every key to a file of its name; a listed key must exist unless
@@ -814,8 +814,8 @@ struct Lifecycle {
   // the pod.
   kgen::Optional<LifecycleHandler> preStop = kgen::kAbsent;
 
-  // One of StopSignalValues. The signal that stops the container. Absent means that of the image, or else SIGTERM;
-  // spec.os.name of the pod must be set.
+  // One of StopSignalValues. The signal that stops the container. Absent means that of the image, or else SIGTERM. It
+  // needs spec.os.name of the pod and a feature gate.
   kgen::String stopSignal{};
   kgen::UnknownFields unknown_fields{};
 
@@ -894,7 +894,7 @@ struct ContainerPort {
   // containerPort and must equal it.
   kgen::Optional<std::int32_t> hostPort{};
 
-  // One of ProtocolValues. The transport protocol of the port. Default: "TCP".
+  // One of ProtocolValues. The transport protocol of the port: TCP, UDP or SCTP. Default: "TCP".
   kgen::String protocol{};
   kgen::UnknownFields unknown_fields{};
 
@@ -928,8 +928,8 @@ struct ResourceRequirements {
   // Elements are identified by `name`. The ResourceClaims that the container uses. Not for pods as a whole.
   kgen::List<ResourceClaim> claims{};
 
-  // The most that may be used, such as cpu or memory. CPU beyond it is throttled, and memory beyond it gets a process
-  // killed.
+  // The most that may be used, such as cpu or memory. The node throttles CPU beyond it, and kills processes that use
+  // more memory.
   kgen::Map<kgen::Quantity> limits{};
 
   // What the scheduler reserves on the node. In a pod, a resource that is absent takes the limit, if there is one.
@@ -945,7 +945,7 @@ struct ResourceRequirements {
 struct ContainerRestartRuleOnExitCodes {
   // `operator`. Required. Whether the exit code must be one of the values (In) or none of them (NotIn).
   kgen::String operator_{};
-  // A set: elements are unique. The exit codes to compare with, at least one and at most 255.
+  // A set: elements are unique. The exit codes to compare with, at most 255.
   kgen::List<std::int32_t> values{};
   kgen::UnknownFields unknown_fields{};
 
@@ -954,8 +954,8 @@ struct ContainerRestartRuleOnExitCodes {
 
 // Says what happens when a container exits in a certain way.
 struct ContainerRestartRule {
-  // Required. What the kubelet does when the rule matches. Restart starts the container anew, even if its restartPolicy
-  // says otherwise.
+  // Required. What the kubelet does when the rule matches, whatever restartPolicy says. Restart restarts the container,
+  // RestartAllContainers all containers of the pod.
   kgen::String action{};
 
   // The exit codes that the rule matches. A rule without them is refused.
@@ -990,8 +990,8 @@ struct SeccompProfile {
   // Localhost only.
   kgen::String localhostProfile{};
 
-  // Required. One of TypeValues. Whether the profile is a file on the node, the one of the container runtime, or none
-  // at all.
+  // Required. One of TypeValues. Localhost means a file on the node, RuntimeDefault the profile of the container
+  // runtime, Unconfined none at all.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1137,7 +1137,7 @@ struct Container {
   kgen::List<kgen::String> command{};
 
   // Elements are identified by `name`. The environment variables. They take precedence over those of envFrom, and a
-  // later one may use earlier ones in its value.
+  // value may use variables that come earlier in the list.
   kgen::List<EnvVar> env{};
 
   // Objects whose every entry becomes a variable. If names collide, the last source prevails, and env prevails over
@@ -1177,8 +1177,8 @@ struct Container {
   // When this container restarts. Absent means as the pod has it; Always on an init container makes it a sidecar.
   kgen::String restartPolicy{};
 
-  // Rules that decide on a restart by exit code; the first that matches prevails over restartPolicy, which must be set.
-  // At most 20.
+  // At most 20 rules that decide on a restart by exit code. The first that matches prevails over restartPolicy, which
+  // must be set.
   kgen::List<ContainerRestartRule> restartPolicyRules{};
 
   // Security options of the container. Where they set the same as those of the pod, they prevail.
@@ -1236,8 +1236,8 @@ struct DownwardAPIVolumeFile {
   // The field of the pod to write: its name, namespace, UID, labels or annotations. The file follows later changes.
   kgen::Optional<ObjectFieldSelector> fieldRef = kgen::kAbsent;
 
-  // The permission bits of the file, 0 to 0777 in octal. JSON has only decimal numbers (0644 is 420). Absent means the
-  // defaultMode of the volume.
+  // The permission bits of the file, 0 to 0777 in octal. JSON has only decimal numbers, in which 0644 is 420. Absent
+  // means the defaultMode of the volume.
   kgen::Optional<std::int32_t> mode{};
 
   // Required. The file to write, relative to the root of the volume and without "..".
@@ -1265,8 +1265,8 @@ struct DownwardAPIProjection {
 
 // A read-only volume with facts about the pod as files.
 struct DownwardAPIVolumeSource {
-  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers
-  // (0644 is 420). An fsGroup may add bits. Default: 420.
+  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers, in
+  // which 0644 is 420. An fsGroup may add bits. Default: 420.
   kgen::Optional<std::int32_t> defaultMode{};
 
   // The files to write.
@@ -1652,8 +1652,8 @@ struct HostPathVolumeSource {
   // Required. The path on the node, without "..". A symbolic link is followed.
   kgen::String path{};
 
-  // One of TypeValues. What must be at the path before the mount, and whether the kubelet creates it. The empty text
-  // means no check. Default: "".
+  // One of TypeValues. What must be at the path: Directory, File, Socket, CharDevice or BlockDevice; DirectoryOrCreate
+  // and FileOrCreate create it. Empty means no check. Default: "".
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1914,8 +1914,8 @@ struct PodSecurityContext {
   // the ownership of volumes alone. Not for Windows.
   kgen::Optional<std::int64_t> fsGroup{};
 
-  // One of FsGroupChangePolicyValues. When the kubelet gives the files of a volume to fsGroup before mounting it.
-  // Absent means at every mount. Not for Windows.
+  // One of FsGroupChangePolicyValues. When the kubelet gives the files of a volume to fsGroup: Always at each mount,
+  // OnRootMismatch only if the root directory differs. Absent means Always. Not for Windows.
   kgen::String fsGroupChangePolicy{};
 
   // The primary group ID of the containers. Absent leaves it to the container runtime. Not for Windows.
@@ -1925,8 +1925,8 @@ struct PodSecurityContext {
   // The user ID of the containers. Absent takes the user of the image. Not for Windows.
   kgen::Optional<std::int64_t> runAsUser{};
 
-  // How volumes get their SELinux label: MountOption (at once, where the volume supports it) or Recursive (file by
-  // file). Absent means MountOption.
+  // MountOption labels a volume when it is mounted, Recursive labels each file. If absent, MountOption where cluster
+  // and volume support it, otherwise Recursive.
   kgen::String seLinuxChangePolicy{};
 
   // The SELinux label of the containers. If it is absent, the container runtime chooses one for each container. Not for
@@ -2034,8 +2034,8 @@ struct TopologySpreadConstraint {
   // count.
   kgen::String topologyKey{};
 
-  // Required. One of WhenUnsatisfiableValues. Whether a pod waits if every place would exceed maxSkew, or goes where it
-  // does the least harm.
+  // Required. One of WhenUnsatisfiableValues. What happens if every place would exceed maxSkew. With DoNotSchedule the
+  // pod waits; with ScheduleAnyway it goes where it does the least harm.
   kgen::String whenUnsatisfiable{};
   kgen::UnknownFields unknown_fields{};
 
@@ -2101,7 +2101,7 @@ struct ServiceAccountTokenProjection {
   static const kgen::TypeTable kTable;
 };
 
-// A source of a projected volume. Exactly one member may be set.
+// A source of a projected volume. At most one member may be set.
 struct VolumeProjection {
   // The trust anchors of ClusterTrustBundles, as one PEM file. It needs a feature gate.
   kgen::Optional<ClusterTrustBundleProjection> clusterTrustBundle = kgen::kAbsent;
@@ -2129,8 +2129,8 @@ struct VolumeProjection {
 
 // Combines several sources in one directory.
 struct ProjectedVolumeSource {
-  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers
-  // (0644 is 420). An fsGroup may add bits. Default: 420.
+  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers, in
+  // which 0644 is 420. An fsGroup may add bits. Default: 420.
   kgen::Optional<std::int32_t> defaultMode{};
 
   // What the directory contains. No two sources may give the same path.
@@ -2204,8 +2204,8 @@ struct ScaleIOVolumeSource {
 
 // Mounts a secret as files.
 struct SecretVolumeSource {
-  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers
-  // (0644 is 420). An fsGroup may add bits. Default: 420.
+  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers, in
+  // which 0644 is 420. An fsGroup may add bits. Default: 420.
   kgen::Optional<std::int32_t> defaultMode{};
 
   // The keys to include and their paths. Absent includes every key, as a file of the same name. A listed key that is
@@ -2245,7 +2245,8 @@ struct StorageOSVolumeSource {
   static const kgen::TypeTable kTable;
 };
 
-// A named volume that the containers of a pod can mount. Exactly one source may be set; none makes it an emptyDir.
+// A named volume that the containers of a pod can mount. At most one source may be set; without one, the volume is an
+// emptyDir.
 struct Volume {
   // Required. The name by which containers refer to the volume, a DNS label that is unique in the pod.
   kgen::String name{};
@@ -2283,8 +2284,8 @@ struct Volume {
   // installed.
   kgen::Optional<GCEPersistentDiskVolumeSource> gcePersistentDisk = kgen::kAbsent;
 
-  // A clone of a Git repository. Nodes refuse it unless a feature gate is on; clone into an emptyDir from an init
-  // container instead.
+  // A clone of a Git repository. Kubelets since 1.36 cannot mount it; clone into an emptyDir from an init container
+  // instead.
   kgen::Optional<GitRepoVolumeSource> gitRepo = kgen::kAbsent;
 
   // A GlusterFS volume. Kubernetes no longer contains the driver, so the pod does not start.
@@ -2391,8 +2392,8 @@ struct PodSpec {
   // Settings for resolv.conf, added to those that follow from dnsPolicy. The policy None needs it.
   kgen::Optional<PodDNSConfig> dnsConfig = kgen::kAbsent;
 
-  // One of DnsPolicyValues. Where the DNS settings of the pod come from. With hostNetwork, ClusterFirst acts as
-  // Default; use ClusterFirstWithHostNet there. Default: "ClusterFirst".
+  // One of DnsPolicyValues. Where the DNS settings of the pod come from: ClusterFirst, ClusterFirstWithHostNet, Default
+  // (the node) or None. With hostNetwork, ClusterFirst acts as Default. Default: "ClusterFirst".
   kgen::String dnsPolicy{};
 
   // Whether containers get environment variables for the services of the namespace. In a pod template it stays absent,
@@ -2419,7 +2420,7 @@ struct PodSpec {
   // root has no rights on the node. Absent means true.
   kgen::Optional<bool> hostUsers{};
 
-  // The host name inside the pod. Absent takes the name of the pod.
+  // The host name inside the pod, unless the pod uses the network of the node. Absent takes the name of the pod.
   kgen::String hostname{};
 
   // The complete host name inside the pod, at most 64 characters. It makes no DNS records, and excludes hostNetwork and
@@ -2441,16 +2442,16 @@ struct PodSpec {
   // The operating system of the containers. Absent means that the server does not check which settings suit it.
   kgen::Optional<PodOS> os = kgen::kAbsent;
 
-  // The resources that the sandbox of the pod itself takes. The server copies it from the RuntimeClass and refuses
-  // another value. Set by the server.
+  // The resources that the sandbox of the pod itself takes, copied from its RuntimeClass. Another value is refused. Set
+  // by the server.
   kgen::Map<kgen::Quantity> overhead{};
 
-  // One of PreemptionPolicyValues. Whether the pod may evict pods of lower priority to get a place. The server fills it
-  // in from the priority class. Set by the server.
+  // One of PreemptionPolicyValues. Whether the pod may evict pods of lower priority to get a place:
+  // PreemptLowerPriority or Never, as its priority class says. Another value is refused. Set by the server.
   kgen::String preemptionPolicy{};
 
-  // The priority of the pod; a greater number is more important. The server fills it in from the priority class and
-  // refuses another value. Set by the server.
+  // The priority of the pod, as its priority class says; a greater number is more important. Another value is refused.
+  // Set by the server.
   kgen::Optional<std::int32_t> priority{};
 
   // The PriorityClass of the pod. Absent takes the global default class, or the priority 0 if there is none.
@@ -2462,8 +2463,8 @@ struct PodSpec {
   // Requests and limits for the pod as a whole, of cpu, memory and hugepages. The containers share them.
   kgen::Optional<ResourceRequirements> resources = kgen::kAbsent;
 
-  // One of RestartPolicyValues. When the kubelet restarts containers that have ended. Controllers such as Deployment
-  // take only Always. Default: "Always".
+  // One of RestartPolicyValues. When the kubelet restarts containers that have ended: Always, OnFailure or Never.
+  // Controllers such as Deployment accept only Always. Default: "Always".
   kgen::String restartPolicy{};
 
   // The RuntimeClass that says which container runtime configuration runs the pod. Absent means the runtime's own
@@ -2478,7 +2479,7 @@ struct PodSpec {
   // and then be removed; the pod is scheduled once none is left.
   kgen::List<PodSchedulingGate> schedulingGates{};
 
-  // The group with which the pod is scheduled. Absent means that the pod is scheduled on its own.
+  // The group with which the pod is scheduled. If absent, the pod is scheduled on its own. It needs a feature gate.
   kgen::Optional<PodSchedulingGroup> schedulingGroup = kgen::kAbsent;
   // Security settings for all containers. Default: `{}`.
   kgen::Optional<PodSecurityContext> securityContext = kgen::kAbsent;
@@ -2495,16 +2496,16 @@ struct PodSpec {
   // cluster domain.
   kgen::String subdomain{};
 
-  // How long containers may take to stop after SIGTERM before they are killed. Zero kills them at once. Default: 30. In
-  // seconds.
+  // How long the containers may take to stop, including their preStop handlers, before the kubelet kills them. Zero
+  // kills them at once. Default: 30. In seconds.
   kgen::Optional<std::int64_t> terminationGracePeriodSeconds{};
 
-  // Taints of nodes that do not keep the pod away. The server adds tolerations of 300 seconds for nodes that are not
-  // ready or unreachable.
+  // Taints of nodes that do not keep the pod away; updates can add some but not remove any. The server adds tolerations
+  // of 300 seconds for nodes that are not ready or unreachable.
   kgen::List<v1::Toleration> tolerations{};
 
   // Elements are identified by `topologyKey`, `whenUnsatisfiable`. Rules that spread matching pods evenly over zones,
-  // nodes or other places. All of them must be satisfied.
+  // nodes or other domains. All that say DoNotSchedule must be satisfied.
   kgen::List<v1::TopologySpreadConstraint> topologySpreadConstraints{};
 
   // Elements are identified by `name`. The volumes that containers can mount.
@@ -2561,7 +2562,7 @@ struct ServicePort {
 
   // Required. The port on which clients reach the service.
   kgen::Optional<std::int32_t> port{};
-  // One of ProtocolValues. The transport protocol. Default: "TCP".
+  // One of ProtocolValues. The transport protocol: TCP, UDP or SCTP. Default: "TCP".
   kgen::String protocol{};
   // The port of the pods, as a number or as the name of a container port. Absent takes the value of port.
   kgen::IntOrString targetPort{};
@@ -2645,8 +2646,8 @@ struct ServiceSpec {
   // the second one may be added or removed later.
   kgen::List<kgen::String> ipFamilies{};
 
-  // One of IpFamilyPolicyValues. Whether the service has addresses of one IP family or of two. Except for ExternalName,
-  // the server fills it in, usually SingleStack.
+  // One of IpFamilyPolicyValues. Whether the service has one IP family or two: SingleStack, PreferDualStack or
+  // RequireDualStack. Except for ExternalName, the server fills it in, usually SingleStack.
   kgen::String ipFamilyPolicy{};
 
   // The load balancer implementation that handles the service. Absent means that of the cloud provider. Only for the
@@ -2670,8 +2671,11 @@ struct ServiceSpec {
 
   // The labels of the pods that serve. Absent means that somebody else manages the endpoints. ExternalName ignores it.
   kgen::Map<kgen::String> selector{};
-  // One of SessionAffinityValues. Whether connections of one client address always go to the same pod. Default: "None".
+
+  // One of SessionAffinityValues. ClientIP sends all connections of one client address to the same pod. None does not.
+  // Default: "None".
   kgen::String sessionAffinity{};
+
   // Settings for the session affinity ClientIP. The server removes it if there is no affinity.
   kgen::Optional<v1::SessionAffinityConfig> sessionAffinityConfig = kgen::kAbsent;
 
@@ -2679,8 +2683,8 @@ struct ServiceSpec {
   // preference.
   kgen::String trafficDistribution{};
 
-  // One of TypeValues. How the service is reached. LoadBalancer includes what NodePort does, which in turn includes
-  // what ClusterIP does. Default: "ClusterIP".
+  // One of TypeValues. ClusterIP, NodePort, LoadBalancer or ExternalName. LoadBalancer includes what NodePort does,
+  // which in turn includes what ClusterIP does. Default: "ClusterIP".
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 

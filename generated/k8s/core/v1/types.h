@@ -373,11 +373,11 @@ struct ContainerState {
 
 // The health of a device that a container uses.
 struct ResourceHealth {
-  // Either Healthy, Unhealthy, or Unknown if nothing has reported it.
+  // Either Healthy, Unhealthy, or Unknown if nothing has reported it. Set by the kubelet.
   kgen::String health{};
-  // A text for people that explains the health.
+  // A text for people that explains the health. Set by the kubelet.
   kgen::String message{};
-  // Required. The ID that the driver of the device gives it.
+  // Required. The ID that the driver of the device gives it. Set by the kubelet.
   kgen::String resourceID{};
   kgen::UnknownFields unknown_fields{};
 
@@ -387,8 +387,10 @@ struct ResourceHealth {
 // The health of the devices of one resource that a container has.
 struct ResourceStatus {
   // Required. The resource, such as example.com/gpu, or a ResourceClaim in the form claim:name or claim:name/request.
+  // Set by the kubelet.
   kgen::String name{};
-  // Elements are identified by `resourceID`. The health of each device.
+
+  // Elements are identified by `resourceID`. The health of each device. Set by the kubelet.
   kgen::List<ResourceHealth> resources{};
   kgen::UnknownFields unknown_fields{};
 
@@ -433,7 +435,7 @@ struct ImageVolumeStatus {
 
 // Facts about a mounted volume.
 struct VolumeStatus {
-  // The image behind a volume whose source is image.
+  // The image behind a volume whose source is image. Set by the kubelet.
   kgen::Optional<ImageVolumeStatus> image = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -444,15 +446,18 @@ struct VolumeStatus {
 
 // How a volume is mounted in a container.
 struct VolumeMountStatus {
-  // Required. The volume of the pod.
+  // Required. The volume of the pod. Set by the kubelet.
   kgen::String name{};
-  // Required. Where the volume appears in the container.
+  // Required. Where the volume appears in the container. Set by the kubelet.
   kgen::String mountPath{};
-  // Whether the mount is read-only. Absent means no.
+  // Whether the mount is read-only. Absent means no. Set by the kubelet.
   kgen::Optional<bool> readOnly{};
-  // Whether mounts below are read-only too, as Disabled or Enabled; IfPossible has been resolved to one of them.
+
+  // Whether mounts below are read-only too, as Disabled or Enabled; IfPossible has been resolved to one of them. Set by
+  // the kubelet.
   kgen::String recursiveReadOnly{};
-  // Facts about the volume that depend on its source.
+
+  // Facts about the volume that depend on its source. Set by the kubelet.
   kgen::Optional<v1::VolumeStatus> volumeStatus = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -652,8 +657,11 @@ struct Event {
   kgen::String action{};
   // How often it has happened, if the reporter counts repetitions in one event.
   kgen::Optional<std::int32_t> count{};
-  // When it was first seen, in microseconds. Reporters of the older style leave it out and set firstTimestamp.
+
+  // When it was first seen, with a resolution of microseconds. Reporters of the older style leave it out and set
+  // firstTimestamp.
   kgen::MicroTime eventTime{};
+
   // When it was first seen, by reporters of the older style.
   kgen::Time firstTimestamp{};
 
@@ -875,12 +883,12 @@ struct PortStatus {
   using ProtocolValues = v1::ContainerPort::ProtocolValues;
 
   // A word in PascalCase that says why the port does not work; names of a provider's own have a domain as prefix.
-  // Absent means no error.
+  // Absent means no error. Set by the controller.
   kgen::String error{};
 
-  // Required. The number of the service port.
+  // Required. The number of the service port. Set by the controller.
   kgen::Optional<std::int32_t> port{};
-  // Required. One of ProtocolValues. The protocol of the service port.
+  // Required. One of ProtocolValues. The protocol of the service port. Set by the controller.
   kgen::String protocol{};
   kgen::UnknownFields unknown_fields{};
 
@@ -969,9 +977,11 @@ struct NamespaceCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1046,8 +1056,8 @@ struct NodeConfigSource {
 struct Taint {
   using EffectValues = v1::Toleration::EffectValues;
 
-  // Required. One of EffectValues. What happens to pods that do not tolerate the taint. NoExecute also evicts pods that
-  // already run.
+  // Required. One of EffectValues. What happens to pods that do not tolerate the taint: NoSchedule and PreferNoSchedule
+  // keep new ones away, NoExecute also evicts running ones.
   kgen::String effect{};
 
   // Required. The key of the taint, in the form of a label key.
@@ -1065,7 +1075,7 @@ struct Taint {
 struct NodeSpec {
   // Named a configuration of the kubelet. No kubelet since 1.24 reads it, and the server drops it from new nodes.
   kgen::Optional<NodeConfigSource> configSource = kgen::kAbsent;
-  // An identifier of early versions. Deprecated; nothing reads it.
+  // An identifier of early versions. Deprecated; nothing reads it. Immutable.
   kgen::String externalID{};
   // The IP range of the pods of the node, equal to the first of podCIDRs. Once set it cannot change.
   kgen::String podCIDR{};
@@ -1109,7 +1119,7 @@ struct NodeCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
 
   // Required. The aspect that the condition is about: Ready, MemoryPressure, DiskPressure, PIDPressure,
@@ -1255,7 +1265,7 @@ struct NodeStatus {
   // The ports of the daemons of the node. Set by the kubelet.
   kgen::Optional<NodeDaemonEndpoints> daemonEndpoints = kgen::kAbsent;
 
-  // Features of Kubernetes that the node declares to support, so that pods that need them are placed only there. Set by
+  // Features of Kubernetes that the node says it supports. The scheduler places pods that need them only there. Set by
   // the kubelet.
   kgen::List<kgen::String> declaredFeatures{};
 
@@ -1350,26 +1360,31 @@ struct VolumeNodeAffinity {
   static const kgen::TypeTable kTable;
 };
 
-// A Ceph RBD image, for which Kubernetes no longer contains a driver.
+// A Ceph RBD image as the backing of a PersistentVolume. Kubernetes no longer contains the driver.
 struct RBDPersistentVolumeSource {
   // The filesystem type of the volume, for example ext4 or xfs, which the node must support. Absent usually means ext4.
+  // Immutable.
   kgen::String fsType{};
-  // Required. The name of the image.
+
+  // Required. The name of the image. Immutable.
   kgen::String image{};
+
   // The path of the keyring file on the node. It is not used if secretRef is set. Default: "/etc/ceph/keyring".
+  // Immutable.
   kgen::String keyring{};
-  // Required. The addresses of the Ceph monitors.
+
+  // Required. The addresses of the Ceph monitors. Immutable.
   kgen::List<kgen::String> monitors{};
-  // The pool that contains the image. Default: "rbd".
+  // The pool that contains the image. Default: "rbd". Immutable.
   kgen::String pool{};
 
   // Whether every mount of the volume is read-only, whatever the volume mounts of the containers say. Absent means
-  // read-write.
+  // read-write. Immutable.
   kgen::Optional<bool> readOnly{};
 
-  // The secret with the key of the user, in place of the keyring.
+  // The secret with the key of the user, in place of the keyring. Immutable.
   kgen::Optional<SecretReference> secretRef = kgen::kAbsent;
-  // The Ceph user. Default: "admin".
+  // The Ceph user. Default: "admin". Immutable.
   kgen::String user{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1378,30 +1393,30 @@ struct RBDPersistentVolumeSource {
   static const kgen::TypeTable kTable;
 };
 
-// A ScaleIO volume, for which Kubernetes no longer contains a driver.
+// A ScaleIO volume as the backing of a PersistentVolume. Kubernetes no longer contains the driver.
 struct ScaleIOPersistentVolumeSource {
-  // The type of the file system on the volume. Default: "xfs".
+  // The type of the file system on the volume. Default: "xfs". Immutable.
   kgen::String fsType{};
-  // Required. The address of the ScaleIO gateway.
+  // Required. The address of the ScaleIO gateway. Immutable.
   kgen::String gateway{};
-  // The protection domain that the storage belongs to.
+  // The protection domain that the storage belongs to. Immutable.
   kgen::String protectionDomain{};
 
   // Whether every mount of the volume is read-only, whatever the volume mounts of the containers say. Absent means
-  // read-write.
+  // read-write. Immutable.
   kgen::Optional<bool> readOnly{};
 
-  // Required. The secret with the credentials of the ScaleIO user.
+  // Required. The secret with the credentials of the ScaleIO user. Immutable.
   kgen::Optional<SecretReference> secretRef = kgen::kAbsent;
-  // Whether to talk to the gateway over TLS. Absent means no.
+  // Whether to talk to the gateway over TLS. Absent means no. Immutable.
   kgen::Optional<bool> sslEnabled{};
-  // How space is provisioned, ThickProvisioned or ThinProvisioned. Default: "ThinProvisioned".
+  // How space is provisioned, ThickProvisioned or ThinProvisioned. Default: "ThinProvisioned". Immutable.
   kgen::String storageMode{};
-  // The storage pool, in the protection domain.
+  // The storage pool, in the protection domain. Immutable.
   kgen::String storagePool{};
-  // Required. The name of the storage system in ScaleIO.
+  // Required. The name of the storage system in ScaleIO. Immutable.
   kgen::String system{};
-  // The name of a ScaleIO volume that exists already. It must not be empty.
+  // The name of a ScaleIO volume that exists already. It must not be empty. Immutable.
   kgen::String volumeName{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1410,20 +1425,21 @@ struct ScaleIOPersistentVolumeSource {
   static const kgen::TypeTable kTable;
 };
 
-// A StorageOS volume, for which Kubernetes no longer contains a driver.
+// A StorageOS volume as the backing of a PersistentVolume. Kubernetes no longer contains the driver.
 struct StorageOSPersistentVolumeSource {
   // The filesystem type of the volume, for example ext4 or xfs, which the node must support. Absent usually means ext4.
+  // Immutable.
   kgen::String fsType{};
 
   // Whether every mount of the volume is read-only, whatever the volume mounts of the containers say. Absent means
-  // read-write.
+  // read-write. Immutable.
   kgen::Optional<bool> readOnly{};
 
-  // The secret with the credentials for the StorageOS API. Its namespace must be given.
+  // The secret with the credentials for the StorageOS API. Its namespace must be given. Immutable.
   kgen::Optional<ObjectReference> secretRef = kgen::kAbsent;
-  // The volume, a name that is unique within its StorageOS namespace. It must not be empty.
+  // The volume, a name that is unique within its StorageOS namespace. It must not be empty. Immutable.
   kgen::String volumeName{};
-  // The StorageOS namespace of the volume. Absent takes the namespace of the pod.
+  // The StorageOS namespace of the volume. Absent takes the namespace of the pod. Immutable.
   kgen::String volumeNamespace{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1571,8 +1587,8 @@ struct PersistentVolumeStatus {
   // A text for people that explains the phase. Set by the controller.
   kgen::String message{};
 
-  // One of PhaseValues. Whether the volume is free, bound, released by a deleted claim, or could not be reclaimed. Set
-  // by the controller.
+  // One of PhaseValues. Pending, Available, Bound, Released when its claim is deleted, or Failed if it could not be
+  // reclaimed. Set by the controller.
   kgen::String phase{};
 
   // A word in PascalCase for programs that says why the volume is in the phase Failed. Set by the controller.
@@ -1588,7 +1604,7 @@ struct PersistentVolume {
   kgen::meta::v1::ObjectMeta metadata{};
   // The storage behind the volume and how it may be used.
   kgen::Optional<PersistentVolumeSpec> spec = kgen::kAbsent;
-  // The phase of the volume, written by the controller that binds volumes to claims.
+  // The phase of the volume, and why it is in that phase. Set by the controller.
   kgen::Optional<PersistentVolumeStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -1608,9 +1624,11 @@ struct PersistentVolumeClaimCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1657,8 +1675,8 @@ struct PersistentVolumeClaimStatus {
   // controller.
   kgen::Optional<v1::ModifyVolumeStatus> modifyVolumeStatus = kgen::kAbsent;
 
-  // One of PhaseValues. Whether the claim waits for a volume, is bound to one, or has lost the one that it was bound
-  // to. Set by the controller.
+  // One of PhaseValues. Pending while the claim waits for a volume, Bound when it has one, or Lost if its volume no
+  // longer exists. Set by the controller.
   kgen::String phase{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1677,7 +1695,7 @@ struct PersistentVolumeClaim {
   // and fill in volumeName or the class, but little else.
   kgen::Optional<PersistentVolumeClaimSpec> spec = kgen::kAbsent;
 
-  // The volume that the claim has got, and the progress of resizing it.
+  // The volume that the claim has got, and the progress of resizing it. Set by the controller.
   kgen::Optional<PersistentVolumeClaimStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -1733,9 +1751,11 @@ struct PodCondition {
   kgen::Optional<std::int64_t> observedGeneration{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1744,9 +1764,11 @@ struct PodCondition {
 
 // Says which ResourceClaim provides the extended resources that the containers of a pod request.
 struct PodExtendedResourceClaimStatus {
-  // Required. Which request of the claim serves which extended resource of which container.
+  // Required. Which request of the claim serves which extended resource of which container. Set by the scheduler.
   kgen::List<ContainerExtendedResourceRequest> requestMappings{};
-  // Required. The claim, in the namespace of the pod, that was created for the extended resources.
+
+  // Required. The claim, in the namespace of the pod, that was created for the extended resources. Set by the
+  // scheduler.
   kgen::String resourceClaimName{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1757,7 +1779,7 @@ struct PodExtendedResourceClaimStatus {
 
 // An IP address of a pod.
 struct PodIP {
-  // Required. The IPv4 or IPv6 address.
+  // Required. The IPv4 or IPv6 address. Set by the kubelet.
   kgen::String ip{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1766,9 +1788,9 @@ struct PodIP {
 
 // Says which ResourceClaim was created for an entry of the pod's resourceClaims.
 struct PodResourceClaimStatus {
-  // Required. The name of the entry in spec.resourceClaims.
+  // Required. The name of the entry in spec.resourceClaims. Set by the controller.
   kgen::String name{};
-  // The claim that was created from the template. Absent means that none was needed.
+  // The claim that was created from the template. Absent means that none was needed. Set by the controller.
   kgen::String resourceClaimName{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1831,8 +1853,8 @@ struct PodStatus {
   // kubelet.
   kgen::Optional<std::int64_t> observedGeneration{};
 
-  // One of PhaseValues. The stage of its life that the pod has reached, in one word. See conditions and
-  // containerStatuses for details. Set by the kubelet.
+  // One of PhaseValues. The stage of its life that the pod has reached: Pending, Running, Succeeded, Failed or Unknown.
+  // See conditions and containerStatuses for details. Set by the kubelet.
   kgen::String phase{};
 
   // The IP address of the pod. Absent until it has one. Set by the kubelet.
@@ -1969,9 +1991,11 @@ struct ReplicationControllerCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Required. Whether the condition holds, or Unknown if its writer cannot tell.
+  // Required. True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // Required. The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // Required. The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at
+  // most one condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1993,7 +2017,7 @@ struct ReplicationControllerStatus {
 
   // The number of pods that are ready. Set by the controller.
   kgen::Optional<std::int32_t> readyReplicas{};
-  // Required. The number of pods that exist. Set by the controller.
+  // Required. The number of pods, without those that have ended or are being deleted. Set by the controller.
   kgen::Optional<std::int32_t> replicas{};
   kgen::UnknownFields unknown_fields{};
 
@@ -2008,7 +2032,7 @@ struct ReplicationController {
   kgen::meta::v1::ObjectMeta metadata{};
   // How many pods to run, and which.
   kgen::Optional<ReplicationControllerSpec> spec = kgen::kAbsent;
-  // How many pods run at present.
+  // How many pods run at present. Set by the controller.
   kgen::Optional<ReplicationControllerStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -2054,7 +2078,7 @@ struct ScopedResourceSelectorRequirement {
     static constexpr std::string_view kVolumeAttributesClass = "VolumeAttributesClass";
   };
 
-  // `operator`. Required. One of OperatorValues. How the scope is compared. Scopes other than PriorityClass and
+  // `operator`. Required. One of OperatorValues. In, NotIn, Exists or DoesNotExist. Scopes other than PriorityClass and
   // VolumeAttributesClass take only Exists.
   kgen::String operator_{};
 
@@ -2116,7 +2140,7 @@ struct ResourceQuota {
   kgen::meta::v1::ObjectMeta metadata{};
   // The limits, and the objects that count.
   kgen::Optional<ResourceQuotaSpec> spec = kgen::kAbsent;
-  // The limits in force, and how much is used.
+  // The limits in force, and how much is used. Set by the controller.
   kgen::Optional<ResourceQuotaStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -2203,7 +2227,7 @@ struct Service {
   kgen::meta::v1::ObjectMeta metadata{};
   // Which pods serve, at which ports, and how clients reach them.
   kgen::Optional<ServiceSpec> spec = kgen::kAbsent;
-  // The state of the load balancer.
+  // The state of the load balancer. Set by the controller.
   kgen::Optional<ServiceStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

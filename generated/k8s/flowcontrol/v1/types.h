@@ -36,8 +36,8 @@ struct ExemptPriorityLevelConfiguration {
   // The share of the level's nominal seats that others may borrow, 0 to 100. Default: 0. In percent.
   kgen::Optional<std::int32_t> lendablePercent{};
 
-  // The weight of the level when the server's seats are divided among the levels. It limits nothing here, and only
-  // reserves what others can borrow. Default: 0.
+  // The weight of the level when the server divides its seats among the levels. It does not limit the requests here; it
+  // reserves seats, of which others can borrow a part. Default: 0.
   kgen::Optional<std::int32_t> nominalConcurrencyShares{};
   kgen::UnknownFields unknown_fields{};
 
@@ -62,39 +62,37 @@ struct PriorityLevelConfigurationReference {
   static const kgen::TypeTable kTable;
 };
 
-// Matches requests to paths that are no resources. Both members must match.
+// Matches requests to paths that are not resources. Both members must match.
 struct NonResourcePolicyRule {
-  // Required. A set: elements are unique. The paths, for example /healthz. A * stands for all of them, and a path that
-  // ends in /* for everything below it.
+  // Required. A set: elements are unique. The paths, for example /healthz. A path that ends in /* matches everything
+  // below it; `*` alone means all paths.
   kgen::List<kgen::String> nonResourceURLs{};
 
-  // Required. A set: elements are unique. The HTTP methods in lower case. A * stands for all of them and must then be
-  // alone.
+  // Required. A set: elements are unique. The HTTP methods in lower case. `*` alone means all of them.
   kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// Matches requests to resources. Verb, group and resource must match, and clusterScope or a namespace.
+// Matches requests to resources. The verb, group and resource must match, and so must clusterScope or a namespace.
 struct ResourcePolicyRule {
-  // Required. A set: elements are unique. The API groups. The core group is an empty string; a * stands for all groups
-  // and must then be alone.
+  // Required. A set: elements are unique. The API groups. The core group is an empty string; `*` alone means all
+  // groups.
   kgen::List<kgen::String> apiGroups{};
 
-  // Whether requests without a namespace match. Without it, namespaces must not be empty.
+  // Whether requests without a namespace match. If false, namespaces must not be empty.
   kgen::Optional<bool> clusterScope{};
 
-  // A set: elements are unique. The namespaces whose requests match. A * stands for all of them and must then be alone;
-  // it does not match requests without a namespace.
+  // A set: elements are unique. The namespaces whose requests match. `*` alone means all of them, but no request
+  // without a namespace.
   kgen::List<kgen::String> namespaces{};
 
-  // Required. A set: elements are unique. The plural names, with a subresource behind a slash. A * stands for all of
-  // them and must then be alone.
+  // Required. A set: elements are unique. The plural names; a subresource follows a slash, as in pods/log. `*` alone
+  // means all of them.
   kgen::List<kgen::String> resources{};
 
-  // Required. A set: elements are unique. The verbs, for example list and watch. A * stands for all of them and must
-  // then be alone.
+  // Required. A set: elements are unique. The verbs, for example list and watch. `*` alone means all of them.
   kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
@@ -103,7 +101,7 @@ struct ResourcePolicyRule {
 
 // Names a group of users.
 struct GroupSubject {
-  // Required. The group, for example system:nodes. A * stands for all groups.
+  // Required. The group, for example system:nodes. `*` means all groups.
   kgen::String name{};
   kgen::UnknownFields unknown_fields{};
 
@@ -112,7 +110,7 @@ struct GroupSubject {
 
 // Names a service account.
 struct ServiceAccountSubject {
-  // Required. The name of the account. A * stands for all accounts of the namespace.
+  // Required. The name of the account. `*` means all accounts of the namespace.
   kgen::String name{};
   // `namespace`. Required. The namespace of the account.
   kgen::String namespace_{};
@@ -123,18 +121,18 @@ struct ServiceAccountSubject {
 
 // Names a user.
 struct UserSubject {
-  // Required. The name of the user. A * stands for all users.
+  // Required. The name of the user. `*` means all users.
   kgen::String name{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// Names senders of requests. The member that kind names must be set, and no other.
+// Names senders of requests. Exactly the member that kind names must be set.
 struct Subject {
   // A group of users, with kind Group.
   kgen::Optional<GroupSubject> group = kgen::kAbsent;
-  // Required. Which of the other members is set.
+  // Required. Which of the other members is set: User, Group or ServiceAccount.
   kgen::String kind{};
   // A service account, with kind ServiceAccount.
   kgen::Optional<ServiceAccountSubject> serviceAccount = kgen::kAbsent;
@@ -149,14 +147,14 @@ struct Subject {
   static const kgen::TypeTable kTable;
 };
 
-// Matches requests by who sends them and what they ask for. A subject has to match, and a resource or non-resource
-// rule.
+// Matches requests by who sends them and what they ask for. A subject must match, and also a resource rule or a
+// non-resource rule.
 struct PolicyRulesWithSubjects {
-  // The requests to paths that are no resources. At least one rule of either kind is needed.
+  // The requests to paths that are not resources. At least one rule of either kind is required.
   kgen::List<NonResourcePolicyRule> nonResourceRules{};
-  // The requests to resources. At least one rule of either kind is needed.
+  // The requests to resources. At least one rule of either kind is required.
   kgen::List<ResourcePolicyRule> resourceRules{};
-  // Required. Who sends the requests. One of them has to match.
+  // Required. Who sends the requests. At least one subject must match.
   kgen::List<v1::Subject> subjects{};
   kgen::UnknownFields unknown_fields{};
 
@@ -167,18 +165,20 @@ struct PolicyRulesWithSubjects {
   static const kgen::TypeTable kTable;
 };
 
-// Says which requests a FlowSchema takes, and where they go.
+// Says which requests a FlowSchema takes, and which level they go to.
 struct FlowSchemaSpec {
   // How the flows of the schema are told apart. Absent makes one flow of all its requests.
   kgen::Optional<FlowDistinguisherMethod> distinguisherMethod = kgen::kAbsent;
 
   // The order among the schemas that match a request, 1 to 10000; the lowest wins, and of equal ones the first by name.
-  // Default: 1000.
+  // Only the schema exempt may have 1. Default: 1000.
   kgen::Optional<std::int32_t> matchingPrecedence{};
 
-  // Required. The level that its requests go to. If it does not exist, the schema is ignored, and its status says so.
+  // Required. The level that the requests go to. If it does not exist, the server ignores the schema and says so in its
+  // status.
   kgen::Optional<PriorityLevelConfigurationReference> priorityLevelConfiguration = kgen::kAbsent;
-  // The requests that the schema takes. One rule has to match; without rules no request matches.
+
+  // The requests that the schema takes. A request must match one rule; without rules, none matches.
   kgen::List<PolicyRulesWithSubjects> rules{};
   kgen::UnknownFields unknown_fields{};
 
@@ -197,9 +197,11 @@ struct FlowSchemaCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Whether the condition holds, or Unknown if its writer cannot tell.
+  // True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at most one
+  // condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -222,7 +224,7 @@ struct FlowSchemaStatus {
 struct FlowSchema {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Which requests it takes, and where they go.
+  // Which requests the schema takes, and which level they go to.
   kgen::Optional<FlowSchemaSpec> spec = kgen::kAbsent;
   // What the server found out about the schema. Set by the server.
   kgen::Optional<FlowSchemaStatus> status = kgen::kAbsent;
@@ -251,13 +253,13 @@ struct FlowSchemaList {
   static const kgen::TypeTable kTable;
 };
 
-// Says how the waiting requests of a level are spread over queues, so that no flow keeps out the others.
+// Says how the waiting requests of a level are spread over queues, so that no flow starves the others.
 struct QueuingConfiguration {
-  // How many queues a flow is dealt; its next request waits in the shortest. Few make it likely that a small flow has a
-  // queue without a large one. At most queues. Default: 8.
+  // How many queues a flow may use; each request waits in the shortest of them. If few, a small flow probably has a
+  // queue without a large flow. It is at most queues. Default: 8.
   kgen::Optional<std::int32_t> handSize{};
 
-  // How many requests may wait in one queue. A request beyond that is refused. Default: 50.
+  // How many requests may wait in one queue. The server rejects requests beyond that. Default: 50.
   kgen::Optional<std::int32_t> queueLengthLimit{};
 
   // The number of queues. More make it less likely that flows disturb each other, and cost memory. 1 switches the
@@ -270,9 +272,9 @@ struct QueuingConfiguration {
 
 // Says what happens to a request that cannot run at once.
 struct LimitResponse {
-  // How its requests wait. Allowed only with type Queue.
+  // How the requests wait. Allowed only with type Queue, which requires it.
   kgen::Optional<QueuingConfiguration> queuing = kgen::kAbsent;
-  // Required. Queue lets requests wait as far as there is room. Reject answers them with status 429.
+  // Required. Queue lets requests wait as long as there is room. Reject answers them with status 429.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -281,10 +283,10 @@ struct LimitResponse {
   static const kgen::TypeTable kTable;
 };
 
-// Says how many requests of a level run at once, and what happens to the others.
+// Says how many requests of a level run at once, and what happens to the rest.
 struct LimitedPriorityLevelConfiguration {
   // How many seats the level may borrow, relative to its nominal seats; it may exceed 100. Absent means no limit, and 0
-  // that it never borrows. In percent.
+  // means that it never borrows. In percent.
   kgen::Optional<std::int32_t> borrowingLimitPercent{};
 
   // The share of the level's nominal seats that others may borrow, 0 to 100. Default: 0. In percent.
@@ -292,8 +294,8 @@ struct LimitedPriorityLevelConfiguration {
   // What happens to a request that cannot run at once.
   kgen::Optional<v1::LimitResponse> limitResponse = kgen::kAbsent;
 
-  // The weight of the level when the server's seats are divided among the levels; its part are its nominal seats. 0
-  // leaves it only what it borrows. Default: 30.
+  // The weight of the level when the server divides its seats among the levels; the result is its nominal seats. With 0
+  // it has only what it borrows. Default: 30.
   kgen::Optional<std::int32_t> nominalConcurrencyShares{};
   kgen::UnknownFields unknown_fields{};
 
@@ -302,13 +304,15 @@ struct LimitedPriorityLevelConfiguration {
   static const kgen::TypeTable kTable;
 };
 
-// Says how much capacity a level has, and what happens when it is used up.
+// Says how many seats a level has, and what happens when they are in use.
 struct PriorityLevelConfigurationSpec {
-  // How an exempt level shares its seats. Allowed only with type Exempt.
+  // How an exempt level shares its seats. Allowed only with type Exempt; if absent, the defaults of its members apply.
   kgen::Optional<ExemptPriorityLevelConfiguration> exempt = kgen::kAbsent;
-  // The limits of the level. Needed with type Limited, and not allowed with Exempt.
+  // The limits of the level. Required with type Limited, and not allowed with Exempt.
   kgen::Optional<LimitedPriorityLevelConfiguration> limited = kgen::kAbsent;
-  // Required. Exempt lets all requests run at once. Limited gives the level a part of the server's seats.
+
+  // Required. Exempt lets all requests run at once, and is only for the level named exempt. Limited gives the level a
+  // share of the server's seats.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -326,9 +330,11 @@ struct PriorityLevelConfigurationCondition {
   kgen::String message{};
   // A word in PascalCase for programs that says why the condition has its status.
   kgen::String reason{};
-  // Whether the condition holds, or Unknown if its writer cannot tell.
+  // True if the condition holds, False if not, Unknown if its writer cannot tell.
   kgen::String status{};
-  // The aspect that the condition is about, in PascalCase. There is at most one condition of each type.
+
+  // The aspect that the condition is about, in PascalCase, sometimes after a domain and a slash. There is at most one
+  // condition of each type.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 
@@ -346,11 +352,11 @@ struct PriorityLevelConfigurationStatus {
   static const kgen::TypeTable kTable;
 };
 
-// Describes a level of requests that share a part of the server's capacity, apart from all other levels.
+// Describes a level of requests, which has a share of the server's seats, so that no other level can starve it.
 struct PriorityLevelConfiguration {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // How much capacity the level has, and what happens when it is used up.
+  // How many seats the level has, and what happens when they are in use.
   kgen::Optional<PriorityLevelConfigurationSpec> spec = kgen::kAbsent;
   // What the server found out about the level. Set by the server.
   kgen::Optional<PriorityLevelConfigurationStatus> status = kgen::kAbsent;

@@ -34,7 +34,7 @@ using ::kgen::operator<<;
 
 // What a pod costs a node beyond its containers, for example for a virtual machine around them.
 struct Overhead {
-  // The amount of each resource for one pod. It counts for the scheduler and for quotas besides the requests of the
+  // The amount of each resource that one pod adds. The scheduler and quotas count it in addition to the requests of the
   // containers.
   kgen::Map<kgen::Quantity> podFixed{};
   kgen::UnknownFields unknown_fields{};
@@ -60,8 +60,8 @@ struct RuntimeClass {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
 
-  // Required. The configuration in the runtime of the node, by a name that is a DNS label. If a node lacks it, pods of
-  // the class fail there. Immutable.
+  // Required. The name of the configuration in the container runtime of the node, a DNS label. Pods of the class fail
+  // on a node that lacks it. Immutable.
   kgen::String handler{};
 
   // What a pod of the class needs besides its containers. The server copies it into new pods; existing ones keep

@@ -38,20 +38,20 @@ struct NetworkDeviceData {
   kgen::String hardwareAddress{};
   // The name of the network interface in the pod. Set by the driver.
   kgen::String interfaceName{};
-  // The addresses of the interface with their prefix lengths, for example 192.0.2.5/24. Set by the driver.
+  // The addresses of the interface with their prefix lengths, for example 192.0.2.5/24, at most 16. Set by the driver.
   kgen::List<kgen::String> ips{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// Says what the driver reports about one allocated device. Drivers write it; nothing else in the cluster depends on it.
+// Says what the driver reports about one allocated device.
 struct AllocatedDeviceStatus {
-  // Elements are identified by `type`. The latest observations of the driver, one for each type of condition. Set by
-  // the driver.
+  // Elements are identified by `type`. The latest observations, at most 8, one for each type of condition. The
+  // scheduler waits for those that the device names in bindingConditions. Set by the driver.
   kgen::List<kgen::meta::v1::Condition> conditions{};
 
-  // Anything else that the driver wants to show, in a form of its own. Set by the driver.
+  // Anything else that the driver wants to show, an object of at most 10 KiB in a form of its own. Set by the driver.
   kgen::Json data{};
   // Required. The device, by its name in the pool.
   kgen::String device{};
@@ -61,7 +61,7 @@ struct AllocatedDeviceStatus {
   kgen::Optional<NetworkDeviceData> networkData = kgen::kAbsent;
   // Required. The pool of the device.
   kgen::String pool{};
-  // Which of several allocations of the same device this is about.
+  // Tells allocations of the same device apart, as in the allocation.
   kgen::String shareID{};
   kgen::UnknownFields unknown_fields{};
 
@@ -95,9 +95,7 @@ struct DeviceAllocationConfiguration {
   kgen::Optional<OpaqueDeviceConfiguration> opaque = kgen::kAbsent;
   // The requests to which the settings apply, where request/subrequest names an alternative. Empty means all.
   kgen::List<kgen::String> requests{};
-
-  // Required. One of SourceValues. FromClass or FromClaim, where the settings come from. Drivers let those of the claim
-  // win.
+  // Required. One of SourceValues. FromClass or FromClaim, according to where the settings come from.
   kgen::String source{};
   kgen::UnknownFields unknown_fields{};
 
@@ -106,7 +104,7 @@ struct DeviceAllocationConfiguration {
   static const kgen::TypeTable kTable;
 };
 
-// Allows devices with a taint.
+// Lets a request use devices with a matching taint.
 struct DeviceToleration {
   struct EffectValues {
     static constexpr std::string_view kNoExecute = "NoExecute";
@@ -123,14 +121,14 @@ struct DeviceToleration {
   kgen::String effect{};
   // The key to tolerate. Empty means every key, and then the operator must be Exists.
   kgen::String key{};
-  // `operator`. One of OperatorValues. Equal compares the value; Exists takes any value. Default: "Equal".
+  // `operator`. One of OperatorValues. Equal compares the value; Exists accepts any value. Default: "Equal".
   kgen::String operator_{};
 
-  // How long a pod may keep a device with a NoExecute taint, counted from timeAdded. Absent means as long as it runs; 0
-  // or less means not at all. In seconds.
+  // How long a pod may keep a device with a NoExecute taint, counted from timeAdded. Absent means forever; 0 or less
+  // means eviction at once. In seconds.
   kgen::Optional<std::int64_t> tolerationSeconds{};
 
-  // The value to tolerate, with operator Equal. Must be empty with Exists.
+  // The value to tolerate, with operator Equal. It must be empty with Exists.
   kgen::String value{};
   kgen::UnknownFields unknown_fields{};
 
@@ -139,13 +137,13 @@ struct DeviceToleration {
 
 // One device that was allocated for a request.
 struct DeviceRequestAllocationResult {
-  // Whether the device is given for administration, beside those who use it. Set by the scheduler.
+  // Whether the claim got the device for administration, beside the claims that use it. Set by the scheduler.
   kgen::Optional<bool> adminAccess{};
   // Copied from the device, and valid for this allocation even if the device changes. Set by the scheduler.
   kgen::List<kgen::String> bindingConditions{};
   // Copied from the device, and valid for this allocation even if the device changes. Set by the scheduler.
   kgen::List<kgen::String> bindingFailureConditions{};
-  // What the allocation takes of a shared device, rounded by its request policies. Set by the scheduler.
+  // What the allocation takes of a shared device, rounded up by its request policies. Set by the scheduler.
   kgen::Map<kgen::Quantity> consumedCapacity{};
   // Required. The device, by its name in the pool. Set by the scheduler.
   kgen::String device{};
@@ -154,11 +152,11 @@ struct DeviceRequestAllocationResult {
   // Required. The pool of the device. Set by the scheduler.
   kgen::String pool{};
 
-  // Required. The request that is satisfied, with the name of an alternative behind a slash if it has some. Set by the
+  // Required. The request that the device satisfies. For an alternative, its name follows a slash. Set by the
   // scheduler.
   kgen::String request{};
 
-  // Tells allocations of the same device apart, where several are allowed. Set by the scheduler.
+  // Tells allocations of the same device apart if it allows several. Set by the scheduler.
   kgen::String shareID{};
   // Copied from the request at the time of the allocation. Set by the scheduler.
   kgen::List<DeviceToleration> tolerations{};
@@ -185,7 +183,7 @@ struct DeviceAllocationResult {
 
 // Says which devices a claim has, and where they can be used.
 struct AllocationResult {
-  // When the devices were allocated. Set by the scheduler.
+  // When the scheduler allocated the devices. Absent means that the time is unknown. Set by the scheduler.
   kgen::Time allocationTimestamp{};
   // The allocated devices. Set by the scheduler.
   kgen::Optional<DeviceAllocationResult> devices = kgen::kAbsent;
@@ -201,8 +199,8 @@ struct AllocationResult {
 
 // Selects devices by an expression in CEL.
 struct CELDeviceSelector {
-  // Required. Must give true for a device. The variable device has its driver, attributes and capacity. An error ends
-  // the attempt to allocate, so check that an attribute exists.
+  // Required. At most 10 KiB of CEL that must give true for a device, which the variable device describes. An error
+  // ends the attempt to allocate, so test that an attribute exists.
   kgen::String expression{};
   kgen::UnknownFields unknown_fields{};
 
@@ -213,7 +211,7 @@ struct CELDeviceSelector {
 struct CapacityRequestPolicyRange {
   // `max`. The largest amount. Absent means the whole capacity of the device.
   kgen::Quantity max_{};
-  // `min`. Required. The smallest amount. A smaller request is rounded up to it.
+  // `min`. Required. The smallest amount, to which the scheduler rounds up a smaller request.
   kgen::Quantity min_{};
   // The distance between allowed amounts, counted from the minimum. Absent allows every amount.
   kgen::Quantity step{};
@@ -222,13 +220,19 @@ struct CapacityRequestPolicyRange {
   static const kgen::TypeTable kTable;
 };
 
-// Says which amounts of a capacity a request may take from a device that several requests share.
+// Says which amounts of a capacity a request may take from a device that several requests share. At most one of
+// validRange and validValues is set.
 struct CapacityRequestPolicy {
-  // `default`. What a request takes that names no amount. Must be within the range or among the values.
+  // `default`. The amount for a request that names none. It is required beside validRange or validValues, and must
+  // comply with them.
   kgen::Quantity default_{};
-  // The range of amounts. A request is rounded up to the next step, and fails above the maximum.
+
+  // The range of amounts. A request is rounded up to the next step, and the device does not fit a request above the
+  // maximum.
   kgen::Optional<CapacityRequestPolicyRange> validRange = kgen::kAbsent;
-  // The amounts, in ascending order. A request is rounded up to the next of them, and fails above the largest.
+
+  // The amounts, at most 10 in ascending order. A request is rounded up to the next of them, and the device does not
+  // fit a request above the largest.
   kgen::List<kgen::Quantity> validValues{};
   kgen::UnknownFields unknown_fields{};
 
@@ -239,7 +243,7 @@ struct CapacityRequestPolicy {
 
 // Says how much of the capacities of a device a request needs.
 struct CapacityRequirements {
-  // The amounts, by the name of the capacity. A device without such a capacity does not fit.
+  // The amounts, by the name of the capacity. A device that lacks a capacity or has too little of it does not fit.
   kgen::Map<kgen::Quantity> requests{};
   kgen::UnknownFields unknown_fields{};
 
@@ -255,12 +259,12 @@ struct Counter {
   static const kgen::TypeTable kTable;
 };
 
-// Names counters from which the devices of a pool take what they use, as the parts of a card that can be divided in
+// Counters from which the devices of a pool take what they use, for example the parts of a card that can be divided in
 // several ways.
 struct CounterSet {
   // Required. The name of the set, a DNS label that is unique in the pool.
   kgen::String name{};
-  // Required. The counters by name.
+  // Required. The counters by name, at most 32.
   kgen::Map<v1::Counter> counters{};
   kgen::UnknownFields unknown_fields{};
 
@@ -269,23 +273,23 @@ struct CounterSet {
   static const kgen::TypeTable kTable;
 };
 
-// A fact about a device. It has one value, and so exactly one member.
+// A fact about a device. Exactly one member is set.
 struct DeviceAttribute {
-  // `bool`. A value that is true or false.
+  // `bool`. A Boolean value.
   kgen::Optional<bool> bool_{};
-  // A list of values that are true or false.
+  // A list of Boolean values, not empty. It needs a feature gate.
   kgen::List<bool> bools{};
-  // `int`. A number.
+  // `int`. A whole number of 64 bits.
   kgen::Optional<std::int64_t> int_{};
-  // A list of numbers.
+  // A list of whole numbers of 64 bits, not empty. It needs a feature gate.
   kgen::List<std::int64_t> ints{};
   // A text of at most 64 characters.
   kgen::String string{};
-  // A list of texts.
+  // A list of texts of at most 64 characters each, not empty. It needs a feature gate.
   kgen::List<kgen::String> strings{};
   // A version by semver.org 2.0.0, of at most 64 characters.
   kgen::String version{};
-  // A list of versions by semver.org 2.0.0.
+  // A list of versions by semver.org 2.0.0, not empty. It needs a feature gate.
   kgen::List<kgen::String> versions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -294,8 +298,10 @@ struct DeviceAttribute {
 
 // An amount that a device has.
 struct DeviceCapacity {
-  // Which amounts a request may take, if the device can be shared. Absent means that any request takes the whole.
+  // Which amounts a request may take of a device with allowMultipleAllocations. If absent, any amount; a request that
+  // names none takes everything.
   kgen::Optional<CapacityRequestPolicy> requestPolicy = kgen::kAbsent;
+
   // Required. How much the device has.
   kgen::Quantity value{};
   kgen::UnknownFields unknown_fields{};
@@ -320,9 +326,9 @@ struct DeviceCounterConsumption {
 
 // Says how much of a resource of the node an allocation of a device uses up.
 struct NodeAllocatableResourceMapping {
-  // The factor from what is allocated, a capacity or a device, to the amount of the resource.
+  // What one allocated device, or one unit of the capacity, takes of the resource. Absent is stored as 1.
   kgen::Quantity allocationMultiplier{};
-  // The capacity of the device whose allocated amount counts. Absent counts the device itself.
+  // The capacity of the device whose allocated amount counts. If absent, the number of devices counts.
   kgen::String capacityKey{};
   kgen::UnknownFields unknown_fields{};
 
@@ -337,11 +343,11 @@ struct DeviceTaint {
   // None is only information.
   kgen::String effect{};
 
-  // Required. The name of the taint, as a label key.
+  // Required. The name of the taint, in the form of a label key.
   kgen::String key{};
   // When the taint was added. Absent is stored as the time of the write.
   kgen::Time timeAdded{};
-  // The value of the taint, as a label value.
+  // The value of the taint, in the form of a label value.
   kgen::String value{};
   kgen::UnknownFields unknown_fields{};
 
@@ -352,37 +358,37 @@ struct DeviceTaint {
 struct Device {
   // Required. The name of the device, a DNS label that is unique in the pool.
   kgen::String name{};
-  // Whether every node can use the device. Only in slices with perDeviceNodeSelection.
+  // True if every node can use the device. Only in slices with perDeviceNodeSelection; never false.
   kgen::Optional<bool> allNodes{};
-  // Whether several claims may use the device at the same time, each with a part of its capacities.
+  // Whether several requests may use the device at the same time, each with a part of its capacities.
   kgen::Optional<bool> allowMultipleAllocations{};
 
   // Facts about the device that selectors read, by qualified name. A name without a domain belongs to the domain of the
   // driver.
   kgen::Map<DeviceAttribute> attributes{};
 
-  // Types of conditions that must be True in the claim's device status before the scheduler binds the pod.
+  // Types of conditions, at most 4, that must be True in the claim's device status before the scheduler binds the pod.
   kgen::List<kgen::String> bindingConditions{};
-  // Types of conditions of which one that is True makes the scheduler take the devices back and try again.
+  // Types of conditions, at most 4. If one is True, the scheduler gives up the allocation and tries again.
   kgen::List<kgen::String> bindingFailureConditions{};
   // Whether an allocation ties the claim to the node that the scheduler chose.
   kgen::Optional<bool> bindsToNode{};
   // The amounts that the device has, by qualified name. A name without a domain belongs to the domain of the driver.
   kgen::Map<DeviceCapacity> capacity{};
 
-  // What the device takes from the counters of its pool while it is allocated. It cannot be allocated if they do not
-  // suffice.
+  // What the device takes from the counters of its pool while it is allocated. The scheduler cannot allocate it if they
+  // do not suffice.
   kgen::List<DeviceCounterConsumption> consumesCounters{};
 
-  // The resources of the node, such as cpu or memory, that an allocation of the device uses up, by the name of the
-  // resource.
+  // The resources of the node, such as cpu or memory, that an allocation of the device uses up, by name. It needs a
+  // feature gate.
   kgen::Map<v1::NodeAllocatableResourceMapping> nodeAllocatableResourceMappings{};
 
   // The one node that can use the device. Only in slices with perDeviceNodeSelection.
   kgen::String nodeName{};
   // The nodes that can use the device. Only in slices with perDeviceNodeSelection.
   kgen::Optional<::k8s::core::v1::NodeSelector> nodeSelector = kgen::kAbsent;
-  // Reasons not to use the device. Requests need a toleration for each.
+  // Reasons not to use the device, at most 16. A request needs a toleration for each, except those with effect None.
   kgen::List<DeviceTaint> taints{};
   kgen::UnknownFields unknown_fields{};
 
@@ -409,7 +415,7 @@ struct DeviceClaimConfiguration {
   static const kgen::TypeTable kTable;
 };
 
-// A condition on several devices together. Exactly one of the two attributes is set.
+// A condition on several devices together. It needs either matchAttribute or distinctAttribute.
 struct DeviceConstraint {
   // An attribute, with its domain, that every device must have and that must differ between all of them.
   kgen::String distinctAttribute{};
@@ -440,22 +446,23 @@ struct ExactDeviceRequest {
     static constexpr std::string_view kExactCount = "ExactCount";
   };
 
-  // Asks for access to devices that others use, to administer them. Only in namespaces that are labeled for it.
+  // Asks for access to devices that others use, to administer them. Only in namespaces with the label
+  // `resource.kubernetes.io/admin-access: "true"`.
   kgen::Optional<bool> adminAccess{};
 
-  // One of AllocationModeValues. ExactCount takes as many devices as count says. All takes every device that fits, and
-  // fails if one of them is in use. Default: "ExactCount".
+  // One of AllocationModeValues. ExactCount takes as many devices as count says. All takes every device that fits, at
+  // least one, and fails if one is in use, except with adminAccess. Default: "ExactCount".
   kgen::String allocationMode{};
 
-  // How much of the capacities of a device is needed.
+  // How much of its capacities each device must provide. If absent, the request policy of the device decides.
   kgen::Optional<CapacityRequirements> capacity = kgen::kAbsent;
-  // How many devices are needed with allocation mode ExactCount. Absent is then stored as 1.
+  // How many devices are needed, with allocation mode ExactCount only. Absent is then stored as 1.
   kgen::Optional<std::int64_t> count{};
   // Required. The class from which the devices come.
   kgen::String deviceClassName{};
-  // What a device must satisfy, all of it, besides the selectors of its class.
+  // Selectors, at most 32, all of which a device must satisfy in addition to those of its class.
   kgen::List<DeviceSelector> selectors{};
-  // The taints with which a device can be used nevertheless.
+  // The taints of devices that the request tolerates.
   kgen::List<DeviceToleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
 
@@ -473,19 +480,19 @@ struct DeviceSubRequest {
   // Required. The name of the alternative, a DNS label that is unique in the request.
   kgen::String name{};
 
-  // One of AllocationModeValues. ExactCount takes as many devices as count says. All takes every device that fits, and
-  // fails if one of them is in use. Default: "ExactCount".
+  // One of AllocationModeValues. ExactCount takes as many devices as count says. All takes every device that fits, at
+  // least one, and fails if one of them is in use. Default: "ExactCount".
   kgen::String allocationMode{};
 
-  // How much of the capacities of a device is needed.
+  // How much of its capacities each device must provide. If absent, the request policy of the device decides.
   kgen::Optional<CapacityRequirements> capacity = kgen::kAbsent;
-  // How many devices are needed with allocation mode ExactCount. Absent is then stored as 1.
+  // How many devices are needed, with allocation mode ExactCount only. Absent is then stored as 1.
   kgen::Optional<std::int64_t> count{};
   // Required. The class from which the devices come.
   kgen::String deviceClassName{};
-  // What a device must satisfy, all of it, besides the selectors of its class.
+  // Selectors, at most 32, all of which a device must satisfy in addition to those of its class.
   kgen::List<DeviceSelector> selectors{};
-  // The taints with which a device can be used nevertheless.
+  // The taints of devices that the request tolerates.
   kgen::List<DeviceToleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
 
@@ -496,14 +503,13 @@ struct DeviceSubRequest {
   static const kgen::TypeTable kTable;
 };
 
-// A request for devices of one sort, or for the first of several alternatives. Exactly one of exactly and
-// firstAvailable is set.
+// A request for devices of one sort, or for the first of several alternatives. Either exactly or firstAvailable is set.
 struct DeviceRequest {
   // Required. The name by which containers, constraints and settings refer to the request, a DNS label.
   kgen::String name{};
   // The devices that are needed.
   kgen::Optional<ExactDeviceRequest> exactly = kgen::kAbsent;
-  // Alternatives in the order of preference. The scheduler takes the first one that it can satisfy.
+  // Alternatives in the order of preference, at most 8. The scheduler takes the first one that it can satisfy.
   kgen::List<DeviceSubRequest> firstAvailable{};
   kgen::UnknownFields unknown_fields{};
 
@@ -515,11 +521,13 @@ struct DeviceRequest {
 
 // Says which devices a claim needs.
 struct DeviceClaim {
-  // Settings for the devices. Each entry applies to one driver; drivers check them only when they prepare the devices.
+  // Settings for the devices, at most 32. Each applies to one driver, and has no influence on the allocation.
   kgen::List<DeviceClaimConfiguration> config{};
-  // What must hold for several devices together.
+  // What must hold for several devices together, at most 32 constraints.
   kgen::List<DeviceConstraint> constraints{};
-  // The requests for devices. All of them must be satisfied at the same time; none means that the claim needs nothing.
+
+  // The requests for devices, at most 32. All must be satisfied at the same time; if there are none, the claim needs
+  // nothing.
   kgen::List<DeviceRequest> requests{};
   kgen::UnknownFields unknown_fields{};
 
@@ -543,11 +551,11 @@ struct DeviceClassConfiguration {
 
 // Says which devices belong to a class, and how they are set up.
 struct DeviceClassSpec {
-  // Settings that every device gets that is allocated through the class.
+  // Settings, at most 32, for every device that is allocated through the class.
   kgen::List<DeviceClassConfiguration> config{};
-  // An extended resource whose requests in containers the devices of the class satisfy, without a claim in the pod.
+  // An extended resource. Containers that request it get devices of this class, without a claim in the pod.
   kgen::String extendedResourceName{};
-  // What a device must satisfy, all of it, to belong to the class.
+  // Selectors, at most 32, all of which a device must satisfy to belong to the class.
   kgen::List<DeviceSelector> selectors{};
   kgen::UnknownFields unknown_fields{};
 
@@ -557,13 +565,13 @@ struct DeviceClassSpec {
   static const kgen::TypeTable kTable;
 };
 
-// A named choice of devices with their settings, which administrators offer to users.
+// Defines a choice of devices with their settings, which administrators offer to users by name.
 struct DeviceClass {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
 
-  // Required. Which devices belong to the class, and how they are set up. It may change at any time, and matters when a
-  // claim is allocated.
+  // Required. Which devices belong to the class, and how they are set up. A change does not affect claims that already
+  // have devices.
   kgen::Optional<DeviceClassSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -600,7 +608,7 @@ struct ResourceClaimSpec {
   static const kgen::TypeTable kTable;
 };
 
-// Names a user of a claim, mostly a pod, in the namespace of the claim.
+// Names a user of a claim, usually a pod, in the namespace of the claim.
 struct ResourceClaimConsumerReference {
   // Required. The name of the user.
   kgen::String name{};
@@ -617,11 +625,12 @@ struct ResourceClaimConsumerReference {
 
 // Says what a claim has, and who uses it.
 struct ResourceClaimStatus {
-  // The devices of the claim. Absent means that none are allocated. Set by the scheduler.
+  // The devices of the claim. Absent means that none are allocated. It can be removed, but not changed. Set by the
+  // scheduler.
   kgen::Optional<AllocationResult> allocation = kgen::kAbsent;
 
-  // Elements are identified by `driver`, `device`, `pool`, `shareID`. What the drivers report about the devices. Set by
-  // the driver.
+  // Elements are identified by `driver`, `device`, `pool`, `shareID`. The state of the devices, as their drivers report
+  // it. Set by the driver.
   kgen::List<AllocatedDeviceStatus> devices{};
 
   // Elements are identified by `uid`. Who may use the claim now, at most 256. A pod starts only if it is listed, and
@@ -683,7 +692,7 @@ struct ResourceClaimTemplateSpec {
   static const kgen::TypeTable kTable;
 };
 
-// The pattern for claims that are made for each pod that names it, and deleted with the pod.
+// The pattern for claims. Kubernetes makes one for each pod that names the template, and deletes it with the pod.
 struct ResourceClaimTemplate {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
@@ -715,41 +724,39 @@ struct ResourceClaimTemplateList {
 
 // Says to which pool the devices of a slice belong.
 struct ResourcePool {
-  // Required. The name of the pool, mostly the name of the node. With the driver it identifies the pool.
+  // Required. The name of the pool, usually that of the node. Together with the driver it identifies the pool.
+  // Immutable.
   kgen::String name{};
 
-  // Required. The version of the pool. Slices with a lower one than the highest of the pool are out of date and
-  // ignored.
+  // Required. The version of the pool. Slices with an older one than the latest of the pool are out of date, and the
+  // scheduler ignores them.
   kgen::Optional<std::int64_t> generation{};
 
-  // Required. How many slices the pool has at this generation. Until all are there, the pool is incomplete.
+  // Required. How many slices the pool has at this generation. Until all of them exist, the pool is incomplete.
   kgen::Optional<std::int64_t> resourceSliceCount{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// Describes devices or counters of a pool. One of its four members about nodes must be set; it says where the devices
-// can be used.
+// Describes devices or counters of a pool. Exactly one of its members allNodes, nodeName, nodeSelector and
+// perDeviceNodeSelection must be set; it says which nodes can use the devices.
 struct ResourceSliceSpec {
-  // Whether every node can use the devices.
+  // True if every node can use the devices. It is never false.
   kgen::Optional<bool> allNodes{};
-  // The devices, at most 128. Not beside sharedCounters.
+  // The devices, at most 128, or 64 if one has taints, list attributes or uses counters. Excludes sharedCounters.
   kgen::List<v1::Device> devices{};
   // Required. The name of the driver, a DNS subdomain. Immutable.
   kgen::String driver{};
-
-  // The one node that can use the devices. The slice goes with the node. It can be neither added nor changed later.
-  // Immutable.
+  // The one node that can use the devices. It can be neither added nor changed later. Immutable.
   kgen::String nodeName{};
-
   // The nodes that can use the devices, in exactly one term.
   kgen::Optional<::k8s::core::v1::NodeSelector> nodeSelector = kgen::kAbsent;
-  // Whether each device says for itself which nodes can use it.
+  // True if each device says for itself which nodes can use it. It is never false.
   kgen::Optional<bool> perDeviceNodeSelection{};
   // Required. The pool to which the devices belong.
   kgen::Optional<ResourcePool> pool = kgen::kAbsent;
-  // Counters from which the devices of the pool take what they use. Not beside devices.
+  // At most 8 sets of counters from which the devices of the pool take what they use. Excludes devices.
   kgen::List<CounterSet> sharedCounters{};
   kgen::UnknownFields unknown_fields{};
 
