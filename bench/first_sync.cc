@@ -68,7 +68,7 @@ struct PodInformer {
   void Start(bool streaming) {
     const Connection connection = Connection::Over({.transport = transport, .executor = executor});
     FactoryOptions options;
-    options.streaming_list = streaming;
+    options.defaults.streaming_list = streaming;
     factory = std::make_unique<k8s::SharedInformerFactory>(connection, std::move(options));
     registration = Pods().AddEventHandler({
         .on_add = [this](const Added<Pod>&) { ++received; },

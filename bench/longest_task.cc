@@ -15,11 +15,11 @@
 
 #include "bench/comparisons.h"
 #include "bench/scripted_transport.h"
-#include "cache/reflector/informer_options.h"
+#include "cache/informer.h"
+#include "cache/reflector/informer_settings.h"
 #include "cache/reflector/list_watch.h"
 #include "cache/store/store.h"
 #include "k8s/core/v1/types.h"
-#include "kgen/cache/informer_core.h"
 #include "kgen/cache/shared_informer.h"
 #include "kgen/client/connection.h"
 
@@ -109,7 +109,7 @@ void WaitUntilQuiet(MeasuringExecutor& executor) {
 }
 
 // Waits until the store has that version, the handler has received everything and the strand is idle.
-void WaitFor(MeasuringExecutor& executor, const cache::InformerCore& core, const Registration& registration,
+void WaitFor(MeasuringExecutor& executor, const cache::Informer& core, const Registration& registration,
              const std::string& version) {
   const Shared<Waiter> waiter = executor.MakeWaiter("a list");
   const auto pause = [&] { (void)waiter->Wait({}, executor.clock()->Now() + 20ms); };
@@ -124,15 +124,20 @@ constexpr std::string_view kExpired =
 
 struct Informer {
   Informer(std::size_t count, std::string_view listed) : pods(count), items(listed) {
-    cache::InformerOptions options;
+    cache::InformerSettings options;
     options.streaming_list = false;
-    core = MakeShared<cache::InformerCore>(connection, cache::MakeListWatch(connection, *Pod::kTable.kind, ""),
-                                           Pod::kTable, options);
+    core = MakeShared<cache::Informer>(connection, cache::MakeListWatch(connection, *Pod::kTable.kind), Pod::kTable,
+                                       options);
     (void)core->AddIndex("node", FieldPath("spec.nodeName"));
     registration = core->AddEventHandler([](const AnyEvent&) {}, {});
     transport->SetList("Pod", std::to_string(version), items);
     core->Start({});
     WaitFor(registration);
+  }
+  Informer(const Informer&) = delete;
+  Informer& operator=(const Informer&) = delete;
+  ~Informer() {
+    if (core) core->Stop();
   }
   void WaitFor(const Registration& handler) { bench::WaitFor(*executor, *core, handler, std::to_string(version)); }
   void Relist(std::string_view listed) {
@@ -147,7 +152,7 @@ struct Informer {
   const Shared<MeasuringExecutor> executor = MakeShared<MeasuringExecutor>();
   const Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();
   const Connection connection = Connection::Over({.transport = transport, .executor = executor});
-  Shared<cache::InformerCore> core;
+  Shared<cache::Informer> core;
   Registration registration;
 };
 
@@ -166,6 +171,7 @@ void MeasureLists(std::size_t pods, std::string_view items, std::string_view cha
   relist(items, "an index added late, and a relist");
   relist("[]", "relist of nothing");
   relist(items, "list again");
+  informer.core->Stop();
   informer.core = {};
   WaitUntilQuiet(*informer.executor);
   informer.Print("end");

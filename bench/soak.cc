@@ -218,7 +218,7 @@ Result<void> Soak::Sync() {
   Result<Connection> connection = Connection::Open({.host = serving[1], .tls = {.ca_data = authority}});
   if (!connection) return Fail(std::move(connection).error());
   FactoryOptions options;
-  options.streaming_list = false;
+  options.defaults.streaming_list = false;
   factory_ = std::make_unique<k8s::SharedInformerFactory>(*connection, std::move(options));
   registration_ = Pods().AddEventHandler({
       .on_add = [this](const Added<Pod>& e) { received_.Update(*e.now); },

@@ -56,7 +56,7 @@ class UpdatedPods {
     transport_->SetList("Pod", "7000000", items);
     const Connection connection = Connection::Over({.transport = transport_, .executor = executor_});
     FactoryOptions options;
-    options.streaming_list = false;
+    options.defaults.streaming_list = false;
     factory_.emplace(connection, std::move(options));
     registration_ = factory_->Core().V1().Pods().Informer().AddEventHandler({
         .on_add = [this](const Added<Pod>&) { ++received_; },

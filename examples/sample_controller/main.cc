@@ -18,8 +18,8 @@ int main() try {
   using std::chrono_literals::operator""s;
   const auto connection = kgen::Must(kgen::Connection::Open(kgen::Must(kgen::rest::LoadConfig())));
   const std::stop_token stop = kgen::StopOnSignals();
-  k8s::SharedInformerFactory kubernetes_informers(connection, {.resync = 30s});
-  sample::SharedInformerFactory sample_informers(connection, {.resync = 30s});
+  k8s::SharedInformerFactory kubernetes_informers(connection, {.defaults = {.resync = 30s}});
+  sample::SharedInformerFactory sample_informers(connection, {.defaults = {.resync = 30s}});
   const Controller controller(connection, kubernetes_informers, sample_informers);
   kubernetes_informers.Start(stop);
   sample_informers.Start(stop);

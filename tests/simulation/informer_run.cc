@@ -13,15 +13,17 @@
 #include <utility>
 #include <vector>
 
-#include "cache/reflector/informer_options.h"
+#include "cache/informer.h"
+#include "cache/reflector/informer_settings.h"
 #include "cache/reflector/list_watch.h"
-#include "kgen/cache/informer_core.h"
+#include "cache/wait_for_sync.h"
 #include "kgen/cache/snapshot.h"
 #include "kgen/codec/encode.h"
 #include "kgen/core/memory.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 #include "tests/simulation/listener.h"
+#include "tests/support/owned_informer.h"
 
 namespace kgen::simulation {
 namespace {
@@ -122,7 +124,7 @@ class InformerRun {
   void Prepare() {
     connection_.emplace(cluster_.Connection());
     for (std::uint32_t n = Choose(5); n > 0; --n) Write();
-    cache::InformerOptions options;
+    cache::InformerSettings options;
     options.streaming_list = Choose(4) != 0;
     options.page_size = Choose(2) == 0 ? 2 : 0;
     resyncs_ = Choose(3) == 0;
@@ -133,10 +135,11 @@ class InformerRun {
     // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
     if (Choose(4) == 0) namespace_ = kNamespaces[0];
     if (Choose(4) == 0) color_ = kColors[0];
-    core_ = MakeShared<cache::InformerCore>(*connection_,
-                                            cache::MakeListWatch(*connection_, *Sample::kTable.kind, namespace_,
-                                                                 [this](ListOptions& list) { Tweak(list); }),
-                                            Sample::kTable, options);
+    core_ =
+        MakeShared<cache::Informer>(*connection_,
+                                    cache::MakeListWatch(*connection_, *Sample::kTable.kind, {.namespace_ = namespace_},
+                                                         [this](ListOptions& list) { Tweak(list); }),
+                                    Sample::kTable, options);
     if (transforms_) AddTransform();
     if (Choose(2) == 0) AddIndex();
     if (Choose(2) == 0) AddThrowingIndex();
@@ -426,10 +429,10 @@ class InformerRun {
     auto listener = std::make_unique<Listener>();
     listener->name = "handler " + std::to_string(listeners_.size());
     listener->verdict = &verdict_;
-    listener->core = core_.get();
+    listener->core = core_.get().get();
     listener->resyncs = resyncs_ && Choose(4) != 0;
     // One event waits, or a few, before others are merged.
-    HandlerOptions options{.resync = listener->resyncs ? Nanos(-1) : Nanos(0), .name = listener->name};
+    HandlerOptions options{.resync = listener->resyncs ? std::optional<Nanos>() : kNever, .name = listener->name};
     listener->merges = Choose(3) == 0;
     if (listener->merges) options.backlog_bytes = Choose(4) * std::size_t{600};
     if (Choose(2) == 0) {
@@ -492,7 +495,8 @@ class InformerRun {
       const Ended ended{waits_};
       SyncOptions options{.patient = true};
       for (Listener* listener : waited) options.handlers.push_back(&*listener->registration);
-      const auto synced = detail::WaitForSync(stop_.get_token(), {core_}, options);
+      const auto synced =
+          cache::WaitForSync(*cluster_.simulation().executor(), stop_.get_token(), {core_.get()}, options);
       if (!synced) return;  // stopped, or a handler was removed meanwhile
       if (!core_->HasSynced()) verdict_.Fail("O5", "a wait ended, and the informer has not synced");
       if (core_->store()->Snapshot().version().empty())
@@ -769,7 +773,7 @@ class InformerRun {
   std::string namespace_, color_;     // the scope of the informer; "": everything
   std::stop_source stop_;
   std::optional<Connection> connection_;
-  Shared<cache::InformerCore> core_;
+  testing::OwnedInformer core_;
   std::vector<std::unique_ptr<Listener>> listeners_;
 };
 

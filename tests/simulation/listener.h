@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "cache/informer.h"
 #include "cache/store/store.h"
-#include "kgen/cache/informer_core.h"
 
 namespace kgen::simulation {
 
@@ -46,7 +46,7 @@ enum class Trick : std::uint8_t { kNone, kRemovesItself, kRemovesAnother, kAddsA
 struct Listener {
   std::string name;
   Verdict* verdict = nullptr;
-  cache::InformerCore* core = nullptr;
+  cache::Informer* core = nullptr;
   bool resyncs = false;  // it receives everything again from time to time
   bool merges = false;   // its backlog is small: events of a key may be merged, and out of order with those of others
   Trick trick = Trick::kNone;

@@ -5,9 +5,10 @@
 #include <atomic>
 #include <utility>
 
-#include "cache/reflector/informer_options.h"
+#include "cache/informer.h"
 #include "cache/reflector/list_watch.h"
-#include "cache/reflector/with_kind.h"
+#include "cache/resolve_options.h"
+#include "cache/wait_for_sync.h"
 #include "client/verbs/kind_registry.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
@@ -26,54 +27,56 @@ struct NamedKind : SharedObject {
 
 }  // namespace
 
-// The informers of one scope. Holds no lock while it calls a function of an informer that may block.
+// The informers of a factory, one for each kind and scope. Holds no lock while it calls a function of an informer that
+// may block.
 class FactoryState : public SharedObject {
  public:
-  using Core = Shared<cache::InformerCore>;
+  using Informer = Shared<cache::Informer>;
 
   FactoryState(const Connection& connection, FactoryOptions options)
       : connection_(connection), options_(std::move(options)) {}
 
-  Core InformerFor(const TypeTable& table) {
+  // `scope`: null for that of the factory.
+  Informer InformerFor(const TypeTable& table, const InformerScope* scope) {
+    const KindInfo& kind = *table.kind;
+    cache::Selection selection = SelectionFor(kind, scope);
     const MutexLock lock(mutex_);
     for (const Entry& entry : entries_) {
-      if (entry.table == &table) return entry.core;
+      if (entry.table == &table && entry.selection == selection) return entry.informer;
     }
-    return Add(table, *table.kind, options_.transform);
+    return Add({&table, std::move(selection)}, kind, OptionsOf(kind).transform);
   }
 
   // Returns the informer for Unstructured objects of this kind.
-  Core DynamicInformerFor(const KindInfo& kind) {
+  Informer DynamicInformerFor(const KindInfo& kind, const InformerScope* scope) {
+    cache::Selection selection = SelectionFor(kind, scope);
     const MutexLock lock(mutex_);
     for (Entry& entry : entries_) {
-      if (entry.named && Serves(entry, kind)) return entry.core;
+      if (entry.named && entry.selection == selection && Serves(entry, kind)) return entry.informer;
     }
-    auto named = MakeShared<NamedKind>(kind);
-    Core core = Add(Unstructured::kTable, kind, [named, own = options_.transform](AnyRef object) -> Result<AnyRef> {
-      object = cache::WithKind(std::move(object), *named->info.load());
-      return own ? own(std::move(object)) : object;
-    });
-    entries_.back().named = std::move(named);
-    return core;
+    const auto named = MakeShared<NamedKind>(kind);
+    TransformFunction transform =
+        cache::AddingKind([named]() -> const KindInfo& { return *named->info.load(); }, OptionsOf(kind).transform);
+    return Add({&Unstructured::kTable, std::move(selection), named}, kind, std::move(transform));
   }
 
   std::string_view namespace_name() const noexcept { return options_.namespace_; }
 
   void Start(const std::stop_token& stop) {
-    std::vector<Core> fresh;
+    std::vector<Informer> fresh;
     {
       const MutexLock lock(mutex_);
       if (shut_down_) return;
       for (Entry& entry : entries_) {
         if (entry.started) continue;
         entry.starting = true;
-        fresh.push_back(entry.core);
+        fresh.push_back(entry.informer);
       }
     }
-    for (const Core& core : fresh) core->Start(stop);  // of concurrent calls only the first has an effect
+    for (const Informer& informer : fresh) informer->Start(stop);  // of concurrent calls only the first has an effect
     const MutexLock lock(mutex_);
     for (Entry& entry : entries_) {
-      entry.started = entry.started || std::find(fresh.begin(), fresh.end(), entry.core) != fresh.end();
+      entry.started = entry.started || std::find(fresh.begin(), fresh.end(), entry.informer) != fresh.end();
     }
   }
 
@@ -82,32 +85,32 @@ class FactoryState : public SharedObject {
       const MutexLock lock(mutex_);
       shut_down_ = true;
     }
-    for (std::size_t i = 0; const Core core = At(i); ++i) core->Stop();
+    for (std::size_t i = 0; const Informer informer = At(i); ++i) informer->Stop();
     // On a thread that must not block, Join() fails and this does not wait: the informers end by themselves.
-    for (std::size_t i = 0; const Core core = At(i); ++i) {
-      if (!core->Join({})) return;
+    for (std::size_t i = 0; const Informer informer = At(i); ++i) {
+      if (!informer->Join({})) return;
     }
   }
 
   // The informers that WaitForCacheSync() waits for: all but those that another thread is starting at this moment. They
   // are not yet started, but were not forgotten either.
-  std::vector<Core> ToWaitFor() const {
+  std::vector<Informer> ToWaitFor() const {
     const MutexLock lock(mutex_);
-    std::vector<Core> cores;
+    std::vector<Informer> informers;
     for (const Entry& entry : entries_) {
-      if (entry.started || !entry.starting) cores.push_back(entry.core);
+      if (entry.started || !entry.starting) informers.push_back(entry.informer);
     }
-    return cores;
+    return informers;
   }
 
   std::vector<cache::InformerStatus> status() const {
-    std::vector<Core> all;
+    std::vector<Informer> all;
     {
       const MutexLock lock(mutex_);
-      for (const Entry& entry : entries_) all.push_back(entry.core);
+      for (const Entry& entry : entries_) all.push_back(entry.informer);
     }
     std::vector<cache::InformerStatus> status;
-    for (const Core& core : all) status.push_back(core->status());
+    for (const Informer& informer : all) status.push_back(informer->status());
     return status;
   }
 
@@ -116,16 +119,28 @@ class FactoryState : public SharedObject {
  private:
   struct Entry {
     const TypeTable* table;
-    Core core;
+    cache::Selection selection;
     Shared<NamedKind> named{};  // of a dynamic informer
-    bool starting = false;      // Start() has been called for it
-    bool started = false;       // and has returned
+    Informer informer{};
+    bool starting = false;  // Start() has been called for it
+    bool started = false;   // and has returned
   };
 
   // Null after the last one. The destructor of the factory has no memory for a copy of the list.
-  Core At(std::size_t i) const {
+  Informer At(std::size_t i) const {
     const MutexLock lock(mutex_);
-    return i < entries_.size() ? entries_[i].core : Core();
+    return i < entries_.size() ? entries_[i].informer : Informer();
+  }
+
+  const InformerOptions& OptionsOf(const KindInfo& kind) const {
+    return cache::OptionsOf(kind, options_.defaults, options_.of);
+  }
+
+  // The factory's namespace does not apply to cluster-scoped kinds. That of a scope does, and is then an error.
+  cache::Selection SelectionFor(const KindInfo& kind, const InformerScope* scope) const {
+    InformerScope own;
+    if (kind.scope == Scope::kNamespaced) own.namespace_ = options_.namespace_;
+    return cache::SelectionOf(scope != nullptr ? *scope : own, OptionsOf(kind));
   }
 
   // Whether the informer matches what the caller knows of the kind. If the informer does not know the kind yet and has
@@ -133,32 +148,31 @@ class FactoryState : public SharedObject {
   bool Serves(const Entry& entry, const KindInfo& kind) const KGEN_REQUIRES(mutex_) {
     const KindInfo& own = *entry.named->info.load();
     if (own.group != kind.group || own.version != kind.version || own.resource != kind.resource) return false;
-    if (kind.kind.empty()) return true;  // the caller names only the resource: any kind matches
-    if (own.scope != kind.scope && !options_.namespace_.empty()) return false;
-    if (own.kind == kind.kind) return true;
+    if (kind.kind.empty() || own.kind == kind.kind) return true;  // without a kind, the caller means any
     if (!own.kind.empty() || entry.starting) return false;
     entry.named->info = &kind;
     return true;
   }
 
-  Core Add(const TypeTable& table, const KindInfo& kind, const TransformFunction& transform) KGEN_REQUIRES(mutex_) {
-    entries_.push_back({.table = &table, .core = Make(table, kind, transform)});
-    if (shut_down_) entries_.back().core->Stop();  // so that handlers are rejected instead of waiting forever
-    return entries_.back().core;
+  Informer Add(Entry entry, const KindInfo& kind, TransformFunction transform) KGEN_REQUIRES(mutex_) {
+    entry.informer = Make(*entry.table, kind, entry.selection, std::move(transform));
+    if (shut_down_) entry.informer->Stop();  // so that handlers are rejected instead of waiting forever
+    return entries_.emplace_back(std::move(entry)).informer;
   }
 
-  Core Make(const TypeTable& table, const KindInfo& kind, const TransformFunction& transform) const {
-    cache::InformerOptions options;
-    const auto own = std::find_if(options_.resync_of.begin(), options_.resync_of.end(),
-                                  [&](const auto& of) { return of.first == &table; });
-    options.resync = own != options_.resync_of.end() ? own->second : options_.resync;
-    options.page_size = options_.page_size;
-    options.streaming_list = options_.streaming_list;
-    options.drop_managed_fields = options_.drop_managed_fields;
-    options.transform = transform;
-    options.apply_delay = options_.apply_delay;
-    auto source = cache::MakeListWatch(connection_, kind, options_.namespace_, options_.tweak_list_options);
-    return MakeShared<cache::InformerCore>(connection_, std::move(source), table, std::move(options));
+  // An informer whose options are wrong never syncs, and says why.
+  Informer Make(const TypeTable& table, const KindInfo& kind, const cache::Selection& selection,
+                TransformFunction transform) const {
+    Result<cache::InformerSettings> settings = cache::SettingsOf(OptionsOf(kind), connection_.clock());
+    const Result<void> selects = cache::CheckSelection(kind, selection);
+    if (!settings || !selects) {
+      auto source = cache::MakeFailingListWatch(connection_.shared_executor(), kind, selection,
+                                                settings ? selects.error() : settings.error());
+      return MakeShared<cache::Informer>(connection_, std::move(source), table, cache::InformerSettings());
+    }
+    settings->transform = std::move(transform);
+    auto source = cache::MakeListWatch(connection_, kind, selection, options_.tweak_list_options);
+    return MakeShared<cache::Informer>(connection_, std::move(source), table, *std::move(settings));
   }
 
   const Connection connection_;
@@ -176,8 +190,15 @@ SharedInformerFactory::~SharedInformerFactory() { Shutdown(); }
 DynamicInformer SharedInformerFactory::ForResource(const GroupVersionResource& resource) const {
   return ForMapping(client::MappingOf(resource, state_->namespace_name()));
 }
+DynamicInformer SharedInformerFactory::ForResource(const GroupVersionResource& resource,
+                                                   const InformerScope& scope) const {
+  return ForMapping(client::MappingOf(resource, scope.namespace_), scope);
+}
 DynamicInformer SharedInformerFactory::ForMapping(const ResourceMapping& mapping) const {
-  return DynamicInformer(state_->DynamicInformerFor(client::KindOf(mapping)));
+  return DynamicInformer(state_->DynamicInformerFor(client::KindOf(mapping), nullptr));
+}
+DynamicInformer SharedInformerFactory::ForMapping(const ResourceMapping& mapping, const InformerScope& scope) const {
+  return DynamicInformer(state_->DynamicInformerFor(client::KindOf(mapping), &scope));
 }
 
 void SharedInformerFactory::Start(std::stop_token stop) {
@@ -188,7 +209,7 @@ Result<void> SharedInformerFactory::WaitForCacheSync(std::stop_token stop) const
   return WaitForCacheSync(std::move(stop), SyncOptions{});
 }
 Result<void> SharedInformerFactory::WaitForCacheSync(std::stop_token stop, const SyncOptions& options) const {
-  return detail::WaitForSync(state_->executor(), std::move(stop), state_->ToWaitFor(), options);
+  return cache::WaitForSync(state_->executor(), std::move(stop), state_->ToWaitFor(), options);
 }
 
 void SharedInformerFactory::Shutdown() {
@@ -199,8 +220,12 @@ std::vector<cache::InformerStatus> SharedInformerFactory::status() const {
   return state_->status();
 }
 
-Shared<cache::InformerCore> detail::InformerFor(const Shared<FactoryState>& factory, const TypeTable& table) {
-  return factory->InformerFor(table);
+Shared<cache::Informer> detail::InformerFor(const Shared<FactoryState>& factory, const TypeTable& table) {
+  return factory->InformerFor(table, nullptr);
+}
+Shared<cache::Informer> detail::InformerFor(const Shared<FactoryState>& factory, const TypeTable& table,
+                                            const InformerScope& scope) {
+  return factory->InformerFor(table, &scope);
 }
 
 }  // namespace kgen

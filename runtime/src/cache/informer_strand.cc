@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "cache/informer_impl.h"
+#include "cache/informer.h"
 
 namespace kgen::cache {
 namespace {
@@ -17,24 +17,21 @@ constexpr Nanos kStopAgain = 100ms;  // after there was no memory for stopping
 
 }  // namespace
 
-void InformerCore::Impl::StartOnStrand() {
+void Informer::StartOnStrand() {
   if (IsStopped()) return;
   running_ = true;
-  check_period_ = options_.resync;
-  for (const PendingListener& pending : pending_) {
-    const Nanos requested = RequestedResync(*pending.listener);
-    if (requested > Nanos(0)) check_period_ = check_period_ > Nanos(0) ? std::min(check_period_, requested) : requested;
-  }
+  check_period_ = settings_.resync;
+  for (const PendingListener& pending : pending_) check_period_ = std::min(check_period_, ResyncOf(*pending.listener));
   for (const PendingListener& pending : std::exchange(pending_, {})) AddRunning(pending);
 
-  InformerOptions options = options_;
-  options.resync = check_period_;
+  InformerSettings settings = settings_;
+  settings.resync = check_period_;
   {
     const MutexLock lock(mutex_);
-    options.transform = transform_;
+    settings.transform = transform_;
   }
   Reflector::Hooks hooks;
-  hooks.on_queued = [this] { ScheduleDrain(options_.apply_delay); };
+  hooks.on_queued = [this] { ScheduleDrain(settings_.apply_delay); };
   hooks.should_resync = [this] { return processor_.ShouldResync(executor_->clock()->Now()); };
   hooks.on_status = [this] { Publish(); };
   hooks.discard = [this](ListedObjects list) {
@@ -42,26 +39,26 @@ void InformerCore::Impl::StartOnStrand() {
     ScheduleWork();
   };
   hooks.stored = [this](const ObjectKey& key) { return store_->Look(key); };
-  reflector_ = MakeShared<Reflector>(source_, table_, fifo_, executor_, strand_, observer_, std::move(options),
+  reflector_ = MakeShared<Reflector>(source_, table_, fifo_, executor_, strand_, observer_, std::move(settings),
                                      std::move(hooks));
   reflector_->Start();
 }
 
 // Without memory, the stop goes on a little later: whoever joins the informer waits for it.
-void InformerCore::Impl::StopOnStrand() noexcept {
+void Informer::StopOnStrand() noexcept {
   try {
     TryToStop();
   } catch (const std::bad_alloc&) {
-    drain_timer_.After(kStopAgain, TimerKind::kProgress, [self = Shared<Impl>(this)] { self->StopOnStrand(); });
+    drain_timer_.After(kStopAgain, TimerKind::kProgress, [self = Shared<Informer>(this)] { self->StopOnStrand(); });
   }
 }
 
 // Stops the reflector and the loop first, then the listeners, so that nothing is delivered to a stopped listener.
 // Join() waits for `stopped`, so `stopped` is set only when no call can start any more. May be called again if it
 // threw.
-void InformerCore::Impl::TryToStop() {
+void Informer::TryToStop() {
   if (stop_done_) return;
-  const Shared<Impl> started = relay_->Take();  // keeps the reference that the relay held
+  const Shared<Informer> started = relay_->Take();  // keeps the reference that the relay held
   if (reflector_) reflector_->Stop();
   drain_timer_.Cancel();
   jobs_.clear();
@@ -77,8 +74,8 @@ void InformerCore::Impl::TryToStop() {
 
 // ----------------------------------------------------------------------------------------------- registrations
 
-void InformerCore::Impl::AddOnStrand(PendingListener pending) {
-  if (IsStopped()) return pending.listener->Reject();
+void Informer::AddOnStrand(PendingListener pending) {
+  if (IsStopped()) return pending.listener->Reject(Stopped());
   if (pending.listener->removed()) return;
   if (!running_) {
     pending_.push_back(std::move(pending));
@@ -89,35 +86,26 @@ void InformerCore::Impl::AddOnStrand(PendingListener pending) {
 
 // Queues the replay behind the jobs that are running. The handler then receives what those jobs publish as initial
 // events, and what comes later as changes.
-void InformerCore::Impl::AddRunning(const PendingListener& pending) {
-  const Nanos requested = RequestedResync(*pending.listener);
-  if (check_period_ <= Nanos(0) && requested > Nanos(0)) {  // the first handler that requests resyncs
-    check_period_ = requested;
-    reflector_->SetResync(requested);
+void Informer::AddRunning(const PendingListener& pending) {
+  const Nanos resync = ResyncOf(*pending.listener);
+  if (resync < check_period_) {
+    check_period_ = resync;
+    reflector_->SetResync(resync);
   }
-  jobs_.push_back(
-      {std::make_unique<ReplayJob>(Context(), pending.listener, EffectiveResync(requested), pending.registered)});
+  jobs_.push_back({std::make_unique<ReplayJob>(Context(), pending.listener, resync, pending.registered)});
   if (jobs_.size() == 1) Work();
 }
 
-// The handler's own period, or the informer's default; a positive one is at least a second.
-Nanos InformerCore::Impl::RequestedResync(const Listener& listener) const {
-  const Nanos asked = listener.options().resync;
-  const Nanos period = asked < Nanos(0) ? options_.resync : asked;
-  return period > Nanos(0) ? std::max(period, kShortestResync) : Nanos(0);
-}
-
-// Resyncs cannot be more frequent than the checks.
-Nanos InformerCore::Impl::EffectiveResync(Nanos requested) const {
-  if (requested == Nanos(0)) return Nanos(0);
-  return std::max(requested, check_period_);
+// The handler's own period, or the informer's.
+Nanos Informer::ResyncOf(const Listener& listener) const {
+  return std::max(listener.options().resync.value_or(settings_.resync), kShortestResync);
 }
 
 // ------------------------------------------------------------------------------------------------------ status
 
 // A thread that sees HasSynced() become true then also reads a status that belongs to that state, including its refused
 // objects.
-void InformerCore::Impl::Publish() {
+void Informer::Publish() {
   InformerStatus now;
   now.name = name_;
   now.kind = source_->kind();

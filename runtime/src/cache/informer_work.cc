@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cache/change_set.h"
-#include "cache/informer_impl.h"
+#include "cache/informer.h"
 #include "cache/store/deliberate_bugs.h"
 
 namespace kgen::cache {
@@ -17,10 +17,10 @@ constexpr std::size_t kUnitsPerDelta = 2;  // a change of one object costs about
 }  // namespace
 
 // All deltas that arrive during the delay are applied together.
-void InformerCore::Impl::ScheduleDrain(Nanos delay) {
+void Informer::ScheduleDrain(Nanos delay) {
   if (!drain_due_ && delay > Nanos(0)) {
     if (drain_timer_.armed()) return;
-    return drain_timer_.After(delay, TimerKind::kProgress, [self = Shared<Impl>(this)] {
+    return drain_timer_.After(delay, TimerKind::kProgress, [self = Shared<Informer>(this)] {
       self->drain_due_ = true;
       self->Work();
     });
@@ -29,25 +29,25 @@ void InformerCore::Impl::ScheduleDrain(Nanos delay) {
   ScheduleWork();  // not at once, so that all deltas from the same bytes are applied together
 }
 
-void InformerCore::Impl::ScheduleWork() {
+void Informer::ScheduleWork() {
   if (std::exchange(work_scheduled_, true)) return;
-  work_post_->Post([self = Shared<Impl>(this)] {
+  work_post_->Post([self = Shared<Informer>(this)] {
     self->work_scheduled_ = false;
     self->Work();
   });
 }
 
 // Does the work of one task.
-void InformerCore::Impl::Work() {
-  std::size_t units = options_.objects_per_task;
+void Informer::Work() {
+  std::size_t units = settings_.objects_per_task;
   bool more = IsStopped() ? Discard(units) : Advance(units);
-  std::size_t frees = std::max<std::size_t>(options_.objects_per_task / 2, 1);
+  std::size_t frees = std::max<std::size_t>(settings_.objects_per_task / 2, 1);
   more = !garbage_.FreeSome(frees) || !store_->FreeSome(frees) || more;
   if (more) ScheduleWork();
 }
 
 // Continues with the jobs, then with the queue. Returns true if there is more to do.
-bool InformerCore::Impl::Advance(std::size_t& units) {
+bool Informer::Advance(std::size_t& units) {
   while (units > 0) {
     if (!jobs_.empty()) {
       if (!jobs_.front().job->Step(units)) return true;
@@ -65,7 +65,7 @@ bool InformerCore::Impl::Advance(std::size_t& units) {
 }
 
 // Applies one transaction. A list or a resync that follows it becomes a job.
-void InformerCore::Impl::ApplyBatch(std::size_t& units) {
+void Informer::ApplyBatch(std::size_t& units) {
   std::vector<Delta> batch = fifo_.Drain(units / kUnitsPerDelta);
   const std::size_t spent = kUnitsPerDelta * batch.size() + processor_.size() * batch.size();
   units -= std::min(units, spent);
@@ -94,7 +94,7 @@ void InformerCore::Impl::ApplyBatch(std::size_t& units) {
 }
 
 // Called when the drained deltas are in the store and their events were distributed.
-void InformerCore::Impl::Applied(bool list) {
+void Informer::Applied(bool list) {
   fifo_.Applied();
   const bool was_synced = HasSynced();
   Publish();
@@ -103,7 +103,7 @@ void InformerCore::Impl::Applied(bool list) {
 }
 
 // After the stop, discards deltas instead of applying them. Returns true if there are more.
-bool InformerCore::Impl::Discard(std::size_t& units) {
+bool Informer::Discard(std::size_t& units) {
   if (fifo_.empty()) return false;
   for (Delta& delta : fifo_.Drain(units)) {
     if (delta.type == DeltaType::kReplaced) garbage_.Add(std::move(delta.list));

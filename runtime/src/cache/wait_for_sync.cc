@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-//
-// Waits until caches have synced, and explains why they have not.
+#include "cache/wait_for_sync.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -10,18 +10,16 @@
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/observers/custom_resource.h"
-#include "kgen/cache/informer_core.h"
+#include "kgen/cache/any_informer.h"
 #include "kgen/core/executor.h"
 
-namespace kgen::detail {
+namespace kgen::cache {
 namespace {
-
-using cache::InformerCore;
-using cache::InformerStatus;
 
 std::string_view RefusalWord(Code code) {
   if (code == Code::kUnauthorized) return "unauthorized";
-  return code == Code::kForbidden ? "forbidden" : "not found";
+  if (code == Code::kForbidden) return "forbidden";
+  return code == Code::kInvalid ? "invalid request" : "not found";
 }
 
 std::string Attempts(int n, std::string_view word) {
@@ -36,9 +34,9 @@ std::string Name(const InformerStatus& status) {
 std::string Describe(const InformerStatus& status) {
   if (status.refusals > 0) {
     const Code code = status.last_error->code();  // refusals are errors
-    const bool custom = code == Code::kNotFound && MayBeCustom(status.name);
+    const bool custom = code == Code::kNotFound && detail::MayBeCustom(status.name);
     return Name(status) + ": " + std::string(RefusalWord(code)) + " after " + Attempts(status.refusals, "attempt") +
-           (custom ? ", " + std::string(kIsItsCrdInstalled) : std::string());
+           (custom ? ", " + std::string(detail::kIsItsCrdInstalled) : std::string());
   }
   std::string text = Name(status) + ": " + std::string(ToString(status.state));
   if (status.failures > 0) text += " after " + Attempts(status.failures, "failure");
@@ -47,7 +45,7 @@ std::string Describe(const InformerStatus& status) {
 
 class SyncWait {
  public:
-  SyncWait(const std::vector<Shared<InformerCore>>& informers, const SyncOptions& options)
+  SyncWait(const std::vector<Shared<Informer>>& informers, const SyncOptions& options)
       : informers_(informers), options_(options) {}
 
   bool Done() const {
@@ -60,7 +58,7 @@ class SyncWait {
   // Fails if waiting longer is pointless: an informer was not started, has stopped, or was refused by the server for
   // too long.
   Result<void> StillPossible(TimePoint now) const {
-    for (const Shared<InformerCore>& informer : informers_) {
+    for (const Shared<Informer>& informer : informers_) {
       if (informer->HasSynced()) continue;
       const InformerStatus status = informer->status();
       if (!status.started && !status.stopped) {
@@ -71,7 +69,10 @@ class SyncWait {
       if (status.stopped)
         return Fail(Code::kStopped,
                     Others(status.name) + Name(status) + ": the informer was stopped before it had synced");
-      if (!options_.patient && status.refusals >= cache::kRefusalsToGiveUp && now >= GiveUpAt(status)) {
+      if (status.last_error && status.last_error->code() == Code::kInvalidArgument) {  // of its options
+        return Fail(status.last_error->With(Others(status.name) + Name(status)));
+      }
+      if (!options_.patient && status.refusals >= kRefusalsToGiveUp && now >= GiveUpAt(status)) {
         return Fail(status.last_error->With(Others(status.name) + Describe(status)));
       }
     }
@@ -97,8 +98,7 @@ class SyncWait {
     TimePoint next = Waiter::kNoDeadline;
     if (options_.patient) return next;
     for (const InformerStatus& status : Missing()) {
-      if (status.refusals >= cache::kRefusalsToGiveUp && GiveUpAt(status) > now)
-        next = std::min(next, GiveUpAt(status));
+      if (status.refusals >= kRefusalsToGiveUp && GiveUpAt(status) > now) next = std::min(next, GiveUpAt(status));
     }
     return next;
   }
@@ -120,7 +120,7 @@ class SyncWait {
   Result<void> Success() const {
     if (!options_.complete) return {};
     std::string text;
-    for (const Shared<InformerCore>& informer : informers_) {
+    for (const Shared<Informer>& informer : informers_) {
       const InformerStatus status = informer->status();
       if (status.refused > 0)
         text +=
@@ -131,7 +131,7 @@ class SyncWait {
   }
 
  private:
-  static TimePoint GiveUpAt(const InformerStatus& status) { return status.refused_since + cache::kRefusedToGiveUp; }
+  static TimePoint GiveUpAt(const InformerStatus& status) { return status.refused_since + kRefusedToGiveUp; }
   static std::string Separator(const std::string& text) { return text.empty() ? "" : "; "; }
   static std::string HandlerName(const Registration& handler) {
     const std::string name = handler.name();
@@ -140,7 +140,7 @@ class SyncWait {
 
   std::vector<InformerStatus> Missing() const {
     std::vector<InformerStatus> missing;
-    for (const Shared<InformerCore>& informer : informers_) {
+    for (const Shared<Informer>& informer : informers_) {
       if (!informer->HasSynced()) missing.push_back(informer->status());
     }
     std::sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -156,28 +156,22 @@ class SyncWait {
     return text;
   }
 
-  const std::vector<Shared<InformerCore>>& informers_;
+  const std::vector<Shared<Informer>>& informers_;
   const SyncOptions& options_;
 };
 
 }  // namespace
 
-Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<InformerCore>>& informers,
+Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::vector<Shared<Informer>>& informers,
                          const SyncOptions& options) {
-  const Shared<Executor> executor = informers.empty() ? DefaultExecutor() : informers.front()->executor();
-  return WaitForSync(*executor, std::move(stop), informers, options);
-}
-
-Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::vector<Shared<InformerCore>>& informers,
-                         const SyncOptions& options) {
-  if (ForkedChild()) return Fail(ForkedError());
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const Shared<Waiter> waiter = executor.MakeWaiter("sync of caches");
   const TimePoint deadline =
-      options.give_up_after > Nanos(0) ? Later(executor.clock()->Now(), options.give_up_after) : Waiter::kNoDeadline;
-  std::vector<Shared<InformerCore::Watch>> watches;
-  for (const Shared<InformerCore>& informer : informers)
+      options.give_up_after == kNoLimit ? Waiter::kNoDeadline : Later(executor.clock()->Now(), options.give_up_after);
+  std::vector<Shared<Informer::Watch>> watches;
+  for (const Shared<Informer>& informer : informers)
     watches.push_back(informer->OnStatusChange([waiter] { waiter->Notify(); }));
-  std::vector<Shared<cache::Listener::SyncedWatch>> handlers;
+  std::vector<Shared<Listener::SyncedWatch>> handlers;
   for (const Registration* handler : options.handlers) {
     if (handler->listener()) handlers.push_back(handler->listener()->NotifySynced([waiter] { waiter->Notify(); }));
   }
@@ -198,4 +192,15 @@ Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::ve
   }
 }
 
-}  // namespace kgen::detail
+}  // namespace kgen::cache
+
+namespace kgen {
+
+Result<void> detail::WaitForSync(std::stop_token stop, const std::vector<AnyInformer>& informers) {
+  std::vector<Shared<cache::Informer>> all;
+  for (const AnyInformer& informer : informers) all.push_back(informer.informer());
+  const Shared<Executor> executor = all.empty() ? DefaultExecutor() : all.front()->executor();
+  return cache::WaitForSync(*executor, std::move(stop), all, {});
+}
+
+}  // namespace kgen

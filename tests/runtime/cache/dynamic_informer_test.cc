@@ -156,7 +156,7 @@ TEST_F(DynamicInformerTest, ListsAResourceWhoseListIsCalledAnything) {
                         .singular = "shelf",
                         .kind = "Shelf",
                         .list_kind = "Shelves"});
-  SharedInformerFactory factory(cluster_.Connection(), {.streaming_list = false});
+  SharedInformerFactory factory(cluster_.Connection(), {.defaults = {.streaming_list = false}});
   static_cast<void>(factory.ForResource({"stock.example.com", "v1", "shelves"}));
   factory.Start();
   EXPECT_TRUE(factory.WaitForCacheSync());
@@ -200,7 +200,7 @@ TEST_F(DynamicListsTest, NamesObjectsOfListsByTheMapping) {
 TEST_F(DynamicInformerTest, RunsTheTransformOfTheFactoryOnNamedObjects) {
   AddOrder("default", "first", 1);
   FactoryOptions options;
-  options.transform = [](AnyRef object) -> Result<AnyRef> {
+  options.defaults.transform = [](AnyRef object) -> Result<AnyRef> {
     Unstructured changed = *object.As<Unstructured>().get();
     Must(changed.Set("spec.seen", changed.kind));
     return MakeRef(std::move(changed));

@@ -103,7 +103,7 @@ TEST_P(FactoryTest, SyncsAndFollowsTheServer) {
 // Contract: informer SI-08.
 TEST_P(FactoryTest, AgreesWithTheServerAgainAfterEveryFault) {
   for (int i = 0; i < 5; ++i) Add("default", "s" + std::to_string(i));
-  Factory factory(cluster_.Connection(), {.streaming_list = GetParam() % 2 == 0});
+  Factory factory(cluster_.Connection(), {.defaults = {.streaming_list = GetParam() % 2 == 0}});
   const Registration registration = Fold(factory);
   factory.Start();
   Must(factory.WaitForCacheSync());
@@ -152,7 +152,7 @@ TEST_P(FactoryTest, AgreesWithTheServerAgainAfterEveryFault) {
 // Contract: informer FA-02.
 TEST_P(FactoryTest, MakesOneInformerPerKind) {
   const Factory factory(cluster_.Connection());
-  EXPECT_EQ(factory.Samples().Informer().core(), factory.Samples().Informer().core());
+  EXPECT_EQ(factory.Samples().Informer().informer(), factory.Samples().Informer().informer());
   EXPECT_EQ(factory.status().size(), 1u);
 }
 
@@ -199,6 +199,80 @@ TEST_P(FactoryTest, KeepsToItsNamespaceAndTweak) {
   EXPECT_EQ(InStore(factory), folded_);
 }
 
+TEST_P(FactoryTest, FollowsSeveralScopesOfAKind) {
+  Add("one", "a", R"(,"labels":{"tier":"gold"})");
+  Add("one", "b");
+  Add("two", "c", R"(,"labels":{"tier":"gold"})");
+  const Factory factory(cluster_.Connection(), {.namespace_ = "one", .defaults = {.label_selector = "tier=gold"}});
+  const auto names = [](const auto& samples) {
+    std::vector<std::string> names;
+    for (const auto& each : samples.Lister().List()) names.push_back(each->metadata.name.str());
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  const auto own = factory.Samples();
+  const auto everywhere = own.In({});
+  const auto all = own.In({.label_selector = ""});
+  const auto two = own.In({.namespace_ = "two"});
+  const auto named = own.In({.label_selector = "", .field_selector = "metadata.name=b"});
+  EXPECT_EQ(own.In({.namespace_ = "one"}).Informer().informer(), own.Informer().informer());
+  EXPECT_EQ(own.In({.namespace_ = "two"}).Informer().informer(), two.Informer().informer());
+  const_cast<Factory&>(factory).Start();
+  Must(factory.WaitForCacheSync());
+  EXPECT_EQ(factory.status().size(), 5u);
+  EXPECT_EQ(cluster_.census().watches, 5u);
+  EXPECT_THAT(names(own), ElementsAre("a"));
+  EXPECT_THAT(names(everywhere), ElementsAre("a", "c"));
+  EXPECT_THAT(names(all), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(names(two), ElementsAre("c"));
+  EXPECT_THAT(names(named), ElementsAre("b"));
+  EXPECT_EQ(two.Informer().status().name, "samples.test.kgen.dev/v1 in two with tier=gold");
+  EXPECT_EQ(named.Informer().status().name, "samples.test.kgen.dev/v1 with metadata.name=b");
+}
+
+TEST_P(FactoryTest, SaysWhichOptionIsWrong) {
+  const auto error_of = [&](const FactoryOptions& options, const InformerScope& scope) {
+    Factory factory(cluster_.Connection(), options);
+    static_cast<void>(factory.Samples().In(scope));
+    factory.Start();
+    const auto wait = cluster_.simulation().Spawn([&] { return factory.WaitForCacheSync(); });
+    cluster_.Advance(1min);
+    const Result<void> synced = wait.done() ? wait.result() : Result<void>(Fail(Code::kInternal, "it waits for ever"));
+    EXPECT_EQ(factory.status().at(0).synced, false);
+    return synced ? std::string("no error") : synced.error().ToString();
+  };
+  EXPECT_THAT(error_of({}, {.label_selector = "tier in gold"}),
+              AllOf(HasSubstr("(InvalidArgument)"), HasSubstr("with tier in gold"), HasSubstr("label selector")));
+  EXPECT_THAT(error_of({.defaults = {.field_selector = "=x"}}, {}), HasSubstr("field selector"));
+  EXPECT_THAT(error_of({.defaults = {.resync = 0s}}, {}),
+              HasSubstr("InformerOptions::resync is 0s, but a period must be positive; kgen::kNever"));
+  EXPECT_THAT(error_of({.defaults = {.resync = -5s}}, {}), HasSubstr("InformerOptions::resync is -5s"));
+  EXPECT_THAT(error_of({.of = {{&Sample::kTable, {.page_size = 0}}}}, {}),
+              HasSubstr("InformerOptions::page_size is 0, but it must be positive"));
+}
+
+TEST_P(FactoryTest, ResyncsEveryTenHoursATenthMoreOrLessUnlessToldOtherwise) {
+  Add("default", "a");
+  const auto resync_after = [&](const FactoryOptions& options, Nanos limit) {
+    Factory factory(cluster_.Connection(), options);
+    std::optional<Nanos> after;
+    const TimePoint start = cluster_.simulation().clock()->Now();
+    const Registration registration =
+        factory.Samples().Informer().AddEventHandler({.on_update = [&](const Updated<Sample>& e) {
+          if (e.reason == Reason::kResync && !after) after = cluster_.simulation().clock()->Now() - start;
+        }});
+    factory.Start();
+    Must(factory.WaitForCacheSync());
+    cluster_.Advance(limit);
+    return after;
+  };
+  const std::optional<Nanos> after = resync_after({}, 12h);
+  ASSERT_TRUE(after);
+  EXPECT_GE(*after, 9h);
+  EXPECT_LE(*after, 11h + 1min);
+  EXPECT_FALSE(resync_after({.defaults = {.resync = kNever}}, 24h));
+}
+
 // Contract: invariant I5.
 TEST_P(FactoryTest, FailsRequestsWhoseTweakThrowsAndReportsIt) {
   Factory factory(cluster_.Connection(),
@@ -213,7 +287,7 @@ TEST_P(FactoryTest, FailsRequestsWhoseTweakThrowsAndReportsIt) {
 // Contract: informer FA-02.
 TEST_P(FactoryTest, GivesSingleKindsTheirOwnResync) {
   Add("default", "a");
-  Factory factory(cluster_.Connection(), {.resync = 1h, .resync_of = {{&Sample::kTable, 10s}}});
+  Factory factory(cluster_.Connection(), {.defaults = {.resync = 1h}, .of = {{&Sample::kTable, {.resync = 10s}}}});
   int resyncs = 0;
   const Registration registration = factory.Samples().Informer().AddEventHandler(
       {.on_update = [&](const Updated<Sample>& e) { resyncs += e.reason == Reason::kResync ? 1 : 0; }});
@@ -227,11 +301,11 @@ TEST_P(FactoryTest, GivesSingleKindsTheirOwnResync) {
 // Contract: informer FA-01.
 TEST_P(FactoryTest, TransformsEveryObjectOfEveryInformer) {
   Add("default", "a");
-  Factory factory(cluster_.Connection(), {.transform = [](AnyRef object) -> Result<AnyRef> {
-                    Sample changed = *object.As<Sample>();
-                    changed.metadata.labels["seen"] = "yes";
-                    return AnyRef(MakeRef(std::move(changed)));
-                  }});
+  Factory factory(cluster_.Connection(), {.defaults = {.transform = [](AnyRef object) -> Result<AnyRef> {
+                                            Sample changed = *object.As<Sample>();
+                                            changed.metadata.labels["seen"] = "yes";
+                                            return AnyRef(MakeRef(std::move(changed)));
+                                          }}});
   static_cast<void>(factory.Samples().Informer());
   factory.Start();
   Must(factory.WaitForCacheSync());
@@ -286,7 +360,7 @@ TEST_P(FactoryTest, CanBeDestroyedBeforeEverythingThatItReturned) {
   EXPECT_EQ(cluster_.census().watches, 0u);
   EXPECT_TRUE(lister.Samples("default").Get("a"));
   EXPECT_TRUE(informer.IsStopped());
-  EXPECT_EQ(accessor.Informer().core(), informer.core());
+  EXPECT_EQ(accessor.Informer().informer(), informer.informer());
   EXPECT_EQ(informer.Indexer().Snapshot().size(), 1u);
 }
 

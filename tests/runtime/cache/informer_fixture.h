@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "cache/reflector/informer_options.h"
+#include "cache/informer.h"
+#include "cache/reflector/informer_settings.h"
 #include "cache/store/store.h"
-#include "kgen/cache/informer_core.h"
 #include "kgen/cache/shared_informer.h"
 #include "kgen/client/connection.h"
 #include "kgen/core/observer.h"
@@ -23,6 +23,7 @@
 #include "tests/runtime/core/sample.h"
 #include "tests/support/fake_list_watch.h"
 #include "tests/support/fake_transport.h"
+#include "tests/support/owned_informer.h"
 
 namespace kgen::cache {
 
@@ -34,7 +35,9 @@ struct SeenByObserver : Observer {
     refused.push_back(e.key->str() + ": " + e.error->ToString());
     refusals += e.count;
   }
-  void OnHandlerFailed(const HandlerFailed& e) override { thrown.push_back(e.key->str() + ": " + std::string(e.what)); }
+  void OnHandlerFailed(const HandlerFailed& e) override {
+    thrown.push_back((e.key != nullptr ? e.key->str() + ": " : "") + std::string(e.what));
+  }
   std::vector<std::string> failed, refused, thrown;
   std::size_t refusals = 0;
 };
@@ -44,9 +47,9 @@ class InformerFixture : public ::testing::TestWithParam<std::uint64_t> {
   InformerFixture() { options_.streaming_list = false; }
 
   // The informer of the test, made at the first call.
-  const Shared<InformerCore>& Core() {
-    if (!core_) core_ = MakeShared<InformerCore>(connection_, source_, Sample::kTable, options_);
-    return core_;
+  const Shared<cache::Informer>& Core() {
+    if (!core_) core_ = MakeShared<cache::Informer>(connection_, source_, Sample::kTable, options_);
+    return core_.get();
   }
   SharedInformer<Sample> Informer() { return SharedInformer<Sample>(Core()); }
 
@@ -129,8 +132,8 @@ class InformerFixture : public ::testing::TestWithParam<std::uint64_t> {
   Shared<SeenByObserver> seen_ = MakeShared<SeenByObserver>();
   Connection connection_ = Connection::Over(
       {.transport = MakeShared<testing::FakeTransport>(), .executor = simulation_.executor(), .observer = seen_});
-  InformerOptions options_;
-  Shared<InformerCore> core_;
+  InformerSettings options_;
+  testing::OwnedInformer core_;
 };
 
 }  // namespace kgen::cache

@@ -11,6 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace kgen::testing;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Received = std::vector<std::string>;
 
 class InformerResyncTest : public InformerFixture {};
@@ -21,7 +22,7 @@ TEST_P(InformerResyncTest, SendsResyncsOnlyToHandlersThatAreDue) {
   Received every60, every5, never;
   const Registration a = Listen(every60, {.resync = 60s});
   const Registration b = Listen(every5, {.resync = 5s});
-  const Registration c = Listen(never, {.resync = 0s});
+  const Registration c = Listen(never, {.resync = kNever});
   Sync("5", {ObjectJson("a", "1")});
   Advance(61s);
   EXPECT_EQ(std::count(every5.begin(), every5.end(), "updated a@1>1 resync"), 12);
@@ -40,23 +41,45 @@ TEST_P(InformerResyncTest, NeverResyncsUnlessRequested) {
 }
 
 // Contract: informer RS-03, RS-05.
-TEST_P(InformerResyncTest, RaisesAPeriodToOneSecondAndALateOneToTheCheckPeriod) {
+TEST_P(InformerResyncTest, RaisesAPeriodToOneSecond) {
   options_.resync = 10s;
-  Received early, late;
+  Received early;
   const Registration a = Listen(early, {.resync = 1ms});
   Sync("5", {ObjectJson("a", "1")});
   Advance(3s);
   EXPECT_EQ(early.size(), 1u + 3u);
-  core_ = {};
-  Run();
+}
 
-  core_ = MakeShared<InformerCore>(connection_, source_, Sample::kTable, options_);
+// Contract: informer RS-05.
+TEST_P(InformerResyncTest, KeepsToThePeriodOfAHandlerThatWasAddedLate) {
+  options_.resync = 10s;
+  Received early, late, later;
+  const Registration a = Listen(early);
   Sync("5", {ObjectJson("a", "1")});
   const Registration b = Listen(late, {.resync = 2s});
   Run();
-  Advance(20s);
-  EXPECT_LE(late.size(), 1u + 2u);
-  EXPECT_GE(late.size(), 1u + 1u);
+  Advance(21s);
+  EXPECT_EQ(late.size(), 1u + 10u);
+  EXPECT_EQ(early.size(), 1u + 2u);
+  const Registration c = Listen(later, {.resync = 7s});
+  Run();
+  Advance(22s);
+  EXPECT_GE(later.size(), 1u + 2u);
+  EXPECT_LE(later.size(), 1u + 3u);
+}
+
+TEST_P(InformerResyncTest, RefusesAPeriodThatIsNotPositive) {
+  Received received;
+  const Registration zero = Listen(received, {.resync = 0s, .name = "mine"});
+  const Registration negative = Listen(received, {.resync = -1s});
+  Sync("5", {ObjectJson("a", "1")});
+  EXPECT_EQ(zero.status().error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(zero.status().error().ToString(),
+              HasSubstr("handler of mine: HandlerOptions::resync is 0s, but a period must be positive"));
+  EXPECT_EQ(negative.status().error().code(), Code::kInvalidArgument);
+  EXPECT_TRUE(received.empty());
+  EXPECT_THAT(seen_->thrown, ElementsAre(HasSubstr("not registered: HandlerOptions::resync is 0s"),
+                                         HasSubstr("not registered: HandlerOptions::resync is -1s")));
 }
 
 // Contract: informer RS-10, TR-03.

@@ -51,7 +51,7 @@ class InformerSeamsTest : public InformerFixture {
     auto executor = MakeShared<CallingExecutor>(simulation_.executor());
     const Connection connection =
         Connection::Over({.transport = MakeShared<FakeTransport>(), .executor = executor, .observer = seen_});
-    core_ = MakeShared<InformerCore>(connection, source_, Sample::kTable, options_);
+    core_ = MakeShared<cache::Informer>(connection, source_, Sample::kTable, options_);
     return executor;
   }
 };

@@ -51,7 +51,7 @@ class InformerStepsTest : public InformerFixture {
     options_.objects_per_task = kPerTask;
     const Connection connection =
         Connection::Over({.transport = MakeShared<FakeTransport>(), .executor = executor_, .observer = seen_});
-    core_ = MakeShared<InformerCore>(connection, source_, Sample::kTable, options_);
+    core_ = MakeShared<cache::Informer>(connection, source_, Sample::kTable, options_);
   }
   ~InformerStepsTest() override { executor_->before_task = executor_->after_task = nullptr; }
 
@@ -121,7 +121,7 @@ TEST_P(InformerStepsTest, ReplaysToALateHandlerAndResyncsInTasksOfBoundedLength)
 
 TEST_P(InformerStepsTest, DeliversAResyncInTasksOfBoundedLength) {
   options_.resync = 30s;
-  core_ = MakeShared<InformerCore>(
+  core_ = MakeShared<cache::Informer>(
       Connection::Over({.transport = MakeShared<FakeTransport>(), .executor = executor_, .observer = seen_}), source_,
       Sample::kTable, options_);
   Received received;

@@ -35,7 +35,7 @@ struct Sink : StreamSink {
 class ListWatchTest : public ::testing::Test {
  protected:
   Shared<ListWatch> Make(const KindInfo& kind, std::string namespace_ = "", TweakListOptions tweak = {}) {
-    return MakeListWatch(connection_, kind, std::move(namespace_), std::move(tweak));
+    return MakeListWatch(connection_, kind, {.namespace_ = std::move(namespace_)}, std::move(tweak));
   }
   std::string PathOf(std::size_t i) { return transport_->request(i).path; }
   void Run() { Must(simulation_.RunUntilIdle()); }
@@ -71,7 +71,7 @@ TEST_F(ListWatchTest, ListsAndWatchesTheSameResourceOnTheStrand) {
 TEST_F(ListWatchTest, AsksForTheMetadataAloneIfThatIsItsForm) {
   transport_->Reply({.body = "{}"});
   transport_->Hold();
-  const auto source = MakeListWatch(connection_, kPods, "default", {}, ObjectForm::kMetadata);
+  const auto source = MakeListWatch(connection_, kPods, {.namespace_ = "default"}, {}, ObjectForm::kMetadata);
   EXPECT_EQ(source->Describe(), "pods (metadata) in default");
   const auto list = source->List({}, strand_, sink_);
   Run();

@@ -247,7 +247,7 @@ TEST_P(ListenerTest, NotifiesTheWaiterForTheSyncThatItWasRejected) {
   const auto listener = Listen(Noting());
   bool told = false;
   const auto watch = listener->NotifySynced([&] { told = true; });
-  listener->Reject();
+  listener->Reject(Error(Code::kStopped, "the informer has been stopped"));
   Run();
   EXPECT_TRUE(told);
 }
@@ -459,7 +459,7 @@ TEST_P(CoalescingTest, IsSyncedEvenIfAnInitialObjectIsDeletedBeforeItsDelivery) 
 // Contract: informer SI-12.
 TEST_P(ListenerTest, ReportsThatItIsNotRegisteredWhenTheInformerHadStopped) {
   const auto listener = Listen(Noting());
-  listener->Reject();
+  listener->Reject(Error(Code::kStopped, "the informer has been stopped"));
   ASSERT_FALSE(listener->status());
   EXPECT_EQ(listener->status().error().code(), Code::kStopped);
   listener->Deliver(Events(Add("a")));
@@ -499,7 +499,8 @@ TEST_P(ProcessorTest, GivesAnUnchangedObjectOnlyToListenersThatAreDue) {
   Processor processor;
   std::vector<std::string> often, never;
   processor.Add(Listen([&](const AnyEvent& e) { often.push_back(e.key.name.str()); }), 10s, simulation_.clock()->Now());
-  processor.Add(Listen([&](const AnyEvent& e) { never.push_back(e.key.name.str()); }), 0s, simulation_.clock()->Now());
+  processor.Add(Listen([&](const AnyEvent& e) { never.push_back(e.key.name.str()); }), kNever,
+                simulation_.clock()->Now());
 
   // Before the first check every listener gets unchanged objects.
   processor.Distribute(Events(Update("early", "1", "1", Reason::kResync)));
@@ -561,8 +562,8 @@ TEST_P(ProcessorTest, NeverResyncsWithAnInfinitePeriod) {
 // Contract: informer PL-01.
 TEST_P(ProcessorTest, DoesNotDelayOthersForOneSlowHandler) {
   Processor processor;
-  processor.Add(Listen([&](const AnyEvent&) { WaitForGate(); }), 0s, simulation_.clock()->Now());
-  processor.Add(Listen(Noting()), 0s, simulation_.clock()->Now());
+  processor.Add(Listen([&](const AnyEvent&) { WaitForGate(); }), kNever, simulation_.clock()->Now());
+  processor.Add(Listen(Noting()), kNever, simulation_.clock()->Now());
   for (const char* name : {"a", "b", "c"}) processor.Distribute(Events(Add(name)));
   Run();
   EXPECT_THAT(calls_, ElementsAre("a", "b", "c"));
@@ -577,7 +578,7 @@ TEST_P(ProcessorTest, TellsALateListenerThatItsInitialStateIsComplete) {
   processor.InitialQueued();
   const auto listener = Listen(Noting());
   listener->Deliver(Events(Add("replayed", true)));
-  processor.Add(listener, 0s, simulation_.clock()->Now());
+  processor.Add(listener, kNever, simulation_.clock()->Now());
   EXPECT_FALSE(listener->HasSynced());
   Run();
   EXPECT_TRUE(listener->HasSynced());

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "cache/reflector/informer_options.h"
+#include "cache/informer.h"
+#include "cache/reflector/informer_settings.h"
 #include "cache/reflector/list_watch.h"
 #include "cache/store/store.h"
-#include "kgen/cache/informer_core.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 
@@ -52,10 +52,10 @@ class RecoveryTest : public ::testing::TestWithParam<std::uint64_t> {
 
   void Start(int informers, bool own_namespaces = false) {
     for (int i = 0; i < informers; ++i) {
-      auto source = MakeListWatch(*connection_, *Sample::kTable.kind, own_namespaces ? "n" + std::to_string(i) : "",
+      auto source = MakeListWatch(*connection_, *Sample::kTable.kind,
+                                  {.namespace_ = own_namespaces ? "n" + std::to_string(i) : ""},
                                   [this](ListOptions&) { Count(); });
-      informers_.push_back(
-          MakeShared<InformerCore>(*connection_, std::move(source), Sample::kTable, InformerOptions()));
+      informers_.push_back(MakeShared<Informer>(*connection_, std::move(source), Sample::kTable, InformerSettings()));
       informers_.back()->Start({});
     }
     cluster_.Advance(1s);
@@ -103,7 +103,7 @@ class RecoveryTest : public ::testing::TestWithParam<std::uint64_t> {
 
   Cluster cluster_{{.seed = GetParam(), .streaming_lists = GetParam() % 4 != 0, .latency = 5ms}};
   std::optional<Connection> connection_ = cluster_.Connection();
-  std::vector<Shared<InformerCore>> informers_;
+  std::vector<Shared<Informer>> informers_;
   std::deque<TimePoint> recent_;
   std::size_t requests_ = 0, most_in_a_second_ = 0;
 };
@@ -205,8 +205,8 @@ TEST_P(RecoveryTest, CachesShowARestoredCopyWithinThreeSeconds) {
 // Contract: informer SI-10.
 TEST_P(RecoveryTest, HandlersReceiveTheDifferencesToARestoredCopy) {
   std::vector<std::string> received;
-  auto source = MakeListWatch(*connection_, *Sample::kTable.kind, "");
-  informers_.push_back(MakeShared<InformerCore>(*connection_, std::move(source), Sample::kTable, InformerOptions()));
+  auto source = MakeListWatch(*connection_, *Sample::kTable.kind);
+  informers_.push_back(MakeShared<Informer>(*connection_, std::move(source), Sample::kTable, InformerSettings()));
   const Registration registration = informers_.back()->AddEventHandler(
       [&](const AnyEvent& event) {
         if (event.reason == Reason::kInitial || event.reason == Reason::kResync) return;
@@ -241,8 +241,8 @@ TEST_P(RecoveryTest, HandlersReceiveTheDifferencesToARestoredCopy) {
 // version the old history had given to another state is not that.
 TEST_P(RecoveryTest, HandlersThatAreNotDueForAResyncReceiveAChangeUnderAnEqualVersion) {
   std::vector<std::string> received;
-  auto source = MakeListWatch(*connection_, *Sample::kTable.kind, "");
-  informers_.push_back(MakeShared<InformerCore>(*connection_, std::move(source), Sample::kTable, InformerOptions()));
+  auto source = MakeListWatch(*connection_, *Sample::kTable.kind);
+  informers_.push_back(MakeShared<Informer>(*connection_, std::move(source), Sample::kTable, InformerSettings()));
   const Registration registration = informers_.back()->AddEventHandler(
       [&](const AnyEvent& event) {
         if (event.type == AnyEvent::Type::kUpdated) received.push_back(std::string(ToString(event.reason)));

@@ -167,7 +167,7 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
   Shared<Strand> strand_ = simulation_.executor()->MakeStrand("test");
   Shared<FakeListWatch> source_ = MakeShared<FakeListWatch>(simulation_.executor());
   Shared<Seen> seen_ = MakeShared<Seen>();
-  InformerOptions options_;
+  InformerSettings options_;
   DeltaFifo fifo_;
   int queued_ = 0;
   int status_changes_ = 0;

@@ -1,6 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Waiting for the sync, and the errors when it fails.
+#include "cache/wait_for_sync.h"
+
 #include "tests/runtime/cache/informer_fixture.h"
 
 namespace kgen::cache {
@@ -14,7 +16,8 @@ using ::testing::HasSubstr;
 class WaitForSyncTest : public InformerFixture {
  protected:
   TaskResult<Result<void>> Wait(SyncOptions options = {}, std::stop_token stop = {}) {
-    return simulation_.Spawn([this, options, stop] { return detail::WaitForSync(stop, {Core()}, options); });
+    return simulation_.Spawn(
+        [this, options, stop] { return WaitForSync(*simulation_.executor(), stop, {Core()}, options); });
   }
   static Error Forbidden() { return StatusError(Code::kForbidden, 403, "Forbidden", "samples is forbidden: no role"); }
 };
@@ -56,6 +59,29 @@ TEST_P(WaitForSyncTest, GivesUpAfterThreeRefusalsWithTheReason) {
   EXPECT_THAT(error.ToString(), HasSubstr("samples: forbidden after 3 attempts"));
   EXPECT_THAT(error.ToString(), HasSubstr("samples is forbidden: no role"));
   ASSERT_NE(error.status(), nullptr);  // the server's own words
+}
+
+TEST_P(WaitForSyncTest, GivesUpWhenTheServerDoesNotSupportTheSelector) {
+  Start();
+  auto wait = Wait();
+  for (int i = 0; i < 3; ++i) {
+    Run();
+    Refuse(StatusError(Code::kInvalid, 400, "BadRequest", "field label not supported: spec.color"));
+    if (i < 2) Advance(10s);
+  }
+  Run();
+  ASSERT_TRUE(wait.done());  // or it waits for ever
+  EXPECT_EQ(wait.result().error().code(), Code::kInvalid);
+  EXPECT_THAT(wait.result().error().ToString(), AllOf(HasSubstr("samples: invalid request after 3 attempts"),
+                                                      HasSubstr("field label not supported: spec.color")));
+}
+
+TEST_P(WaitForSyncTest, LooksOnceIfItsTimeIsZero) {
+  Start();
+  auto wait = Wait({.give_up_after = 0s});
+  Run();
+  ASSERT_TRUE(wait.done());
+  EXPECT_EQ(wait.result().error().code(), Code::kTimeout);
 }
 
 TEST_P(WaitForSyncTest, GivesAStartingServerFifteenSecondsHoweverOftenItRefuses) {
@@ -178,10 +204,10 @@ TEST_P(WaitForSyncTest, EndsWhenAnInformerIsStoppedBeforeItHasSynced) {
 TEST_P(WaitForSyncTest, NamesEveryInformerThatIsMissing) {
   auto other_source = MakeShared<FakeListWatch>(simulation_.executor());
   other_source->name = "others in ns";
-  const auto other = MakeShared<InformerCore>(connection_, other_source, Sample::kTable, options_);
+  const testing::OwnedInformer other = MakeShared<cache::Informer>(connection_, other_source, Sample::kTable, options_);
   Start();
   other->Start({});
-  auto wait = simulation_.Spawn([&] { return detail::WaitForSync({}, {Core(), other}, {}); });
+  auto wait = simulation_.Spawn([&] { return WaitForSync(*simulation_.executor(), {}, {Core(), other.get()}, {}); });
   for (int i = 0; i < 3; ++i) {
     Run();
     other_source->last().End(Fail(Forbidden()));
@@ -252,14 +278,14 @@ TEST_P(WaitForSyncTest, CountsAnObjectWhoseNameCannotBeReadToo) {
 }
 
 TEST_P(WaitForSyncTest, RefusesToWaitForAnInformerThatWasNotStarted) {
-  const Result<void> waited = detail::WaitForSync({}, {Core()}, {});
+  const Result<void> waited = WaitForSync(*simulation_.executor(), {}, {Core()}, {});
   ASSERT_FALSE(waited.has_value());
   EXPECT_EQ(waited.error().code(), Code::kInvalidArgument);
   EXPECT_THAT(waited.error().ToString(), HasSubstr("samples: the informer has not been started"));
 }
 
 TEST_P(WaitForSyncTest, RefusesToWaitForAHandlerOfAnInformerThatWasNotStarted) {
-  const auto other = MakeShared<InformerCore>(connection_, source_, Sample::kTable, options_);
+  const auto other = MakeShared<cache::Informer>(connection_, source_, Sample::kTable, options_);
   const Registration registration = other->AddEventHandler([](const AnyEvent&) {}, {.name = "late"});
   Sync("5", {});
   auto wait = Wait({.handlers = {&registration}});

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/request/gate.h"
+#include "client/request/reconnect_gate.h"
 #include "kgen/client/async_client.h"
 #include "kgen/client/crd.h"
 #include "tests/runtime/client/client_fixture.h"
@@ -155,12 +155,12 @@ TEST_F(PoorClockTest, ACallGoesOnAfterTheLimiterAndAfterTheRetryPause) {
 }
 
 TEST_F(PoorClockTest, TheGateGrantsEveryTurn) {
-  const auto gate = MakeShared<client::Gate>(poor_);
+  const auto gate = MakeShared<client::ReconnectGate>(poor_);
   const Shared<Strand> strand = poor_->MakeStrand("informer");
   int granted = 0;
-  std::vector<client::Gate::Turn> turns;
+  std::vector<client::ReconnectGate::Turn> turns;
   for (int i = 0; i < 40; ++i) {
-    turns.push_back(gate->Enter(client::Gate::Purpose::kAgain, strand, [&] { ++granted; }));
+    turns.push_back(gate->Enter(client::ReconnectGate::Purpose::kAgain, strand, [&] { ++granted; }));
     granted += turns.back().granted() ? 1 : 0;
   }
   EXPECT_LT(granted, 40);
@@ -169,18 +169,18 @@ TEST_F(PoorClockTest, TheGateGrantsEveryTurn) {
 }
 
 TEST_F(PoorClockTest, TheGateSendsAProbeAfterProbe) {
-  const auto gate = MakeShared<client::Gate>(poor_);
+  const auto gate = MakeShared<client::ReconnectGate>(poor_);
   const Shared<Strand> strand = poor_->MakeStrand("informer");
   int probes = 0;
-  client::Gate::Turn turn;
+  client::ReconnectGate::Turn turn;
   std::function<void()> enter = [&] {
-    turn = gate->Enter(client::Gate::Purpose::kAgain, strand, [&] {
+    turn = gate->Enter(client::ReconnectGate::Purpose::kAgain, strand, [&] {
       ++probes;
       turn.NoConnection(kRefused);
       enter();
     });
   };
-  turn = gate->Enter(client::Gate::Purpose::kFirst, strand, [] {});
+  turn = gate->Enter(client::ReconnectGate::Purpose::kFirst, strand, [] {});
   turn.NoConnection(kRefused);
   enter();
   poor_->manual().Advance(1min);

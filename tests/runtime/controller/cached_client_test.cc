@@ -5,7 +5,7 @@
 
 #include <k8s/policy/v1/types.h>
 
-#include "controller/caches/cache_core.h"
+#include "controller/caches/kind_cache.h"
 #include "kgen/core/scale.h"
 #include "tests/runtime/controller/caches_fixture.h"
 
@@ -32,7 +32,7 @@ class CachedClientTest : public CachesFixture {
     return client;
   }
   std::size_t Remembered() {
-    return Must(caches_->Of(ConfigMap::kTable, *ConfigMap::kTable.kind)).core()->remembered();
+    return Must(caches_->Of(ConfigMap::kTable, *ConfigMap::kTable.kind)).kind_cache()->remembered();
   }
   // What the server has, in a cache of its own.
   static Unstructured Dynamic(std::string_view name, std::string_view value) {
@@ -198,7 +198,8 @@ TEST_P(CachedClientTest, DoesNotWaitForTheDeletionOfWhatTheCacheDoesNotSelect) {
 
 // Contract: controller 147.
 TEST_P(CachedClientTest, WaitsInEachNamespaceForItsOwnWrites) {
-  CachedClient& client = Ready({.of = {{&ConfigMap::kTable, {.namespaces = {"shop", "default"}}}}});
+  CachedClient& client =
+      Ready({.scopes_of = {{&ConfigMap::kTable, {{.namespace_ = "shop"}, {.namespace_ = "default"}}}}});
   Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", "shop")));
   Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", "other")));
   Must(client.Create(Map("a", "", "other")));  // not cached

@@ -98,7 +98,7 @@ TEST_P(CachesTest, AUserMayOutliveTheCachesAndReadsTheLastState) {
 // Contract: controller 127.
 TEST_P(CachesTest, ReadsSeveralNamespacesAsOneAndRefusesOthers) {
   for (const char* in : {"shop", "billing", "other"}) Must(cluster_.Add(Map("of-" + std::string(in), "", in)));
-  Caches& caches = Make({.of = {{&ConfigMap::kTable, {.namespaces = {"shop", "billing", "shop"}}}}});
+  Caches& caches = Make({.scopes_of = {{&ConfigMap::kTable, {{.namespace_ = "shop"}, {.namespace_ = "billing"}}}}});
   const auto cache = Must(caches.Of<ConfigMap>());
   Must(cache.WaitForSync());
   EXPECT_EQ(cluster_.census().watches, 2u);
@@ -123,10 +123,11 @@ TEST_P(CachesTest, SelectsInSomeNamespacesOtherObjectsThanInAllOthers) {
     Must(cluster_.Add(MakePod("web", "web", in)));
     Must(cluster_.Add(MakePod("db", "db", in)));
   }
-  const CacheOptions options{
-      .label_selector = "app=web",
-      .of_namespaces = {{.namespace_ = "shop", .label_selector = "app=db"}, {.namespace_ = "billing"}}};
-  CachedClient& client = MakeClient({.of = {{&Pod::kTable, options}}});
+  CachedClient& client = MakeClient({.of = {{&Pod::kTable, {.label_selector = "app=web"}}},
+                                     .scopes_of = {{&Pod::kTable,
+                                                    {{},
+                                                     {.namespace_ = "shop", .label_selector = "app=db"},
+                                                     {.namespace_ = "billing", .label_selector = ""}}}}});
   const auto keys = [&](const ListFilter& filter) {
     std::vector<std::string> keys;
     for (const auto& pod : Must(client.List<Pod>(filter))) {
@@ -145,13 +146,14 @@ TEST_P(CachesTest, SelectsInSomeNamespacesOtherObjectsThanInAllOthers) {
               ElementsAre("billing/db", "billing/web", "default/other", "default/web", "shop/db", "shop/more"));
   EXPECT_FALSE(Must(client.Get<Pod>({"default", "db"})));
   EXPECT_TRUE(Must(client.Get<Pod>({"shop", "more"})));
-  const auto twice = Caches(connection_, {.defaults = {.of_namespaces = {{"a"}, {"a"}}}}).Of<Pod>();
-  EXPECT_THAT(twice.error().ToString(), HasSubstr("name namespace \"a\" twice"));
+  const auto twice = Caches(connection_, {.scopes = {{.namespace_ = "a"}, {.namespace_ = "a"}}}).Of<Pod>();
+  EXPECT_THAT(twice.error().ToString(), HasSubstr("two scopes for namespace \"a\""));
 }
 
 TEST_P(CachesTest, OneRegistrationHearsOfAllNamespaces) {
   Must(cluster_.Add(Map("a", "", "shop")));
-  const auto cache = Must(Make({.of = {{&ConfigMap::kTable, {.namespaces = {"shop", "billing"}}}}}).Of<ConfigMap>());
+  const auto cache = Must(
+      Make({.scopes_of = {{&ConfigMap::kTable, {{.namespace_ = "shop"}, {.namespace_ = "billing"}}}}}).Of<ConfigMap>());
   std::vector<std::string> heard;
   CacheRegistration registration = cache.AddEventHandler(
       {.on_add = [&](const Added<ConfigMap>& e) { heard.push_back("added " + e.key.str()); },
@@ -176,12 +178,12 @@ TEST_P(CachesTest, OneRegistrationHearsOfAllNamespaces) {
 // Contract: controller 126.
 TEST_P(CachesTest, ClusterScopedKindsIgnoreDefaultNamespacesAndRefuseTheirOwn) {
   Must(cluster_.Add(testing::MinimalObject("v1", "Node", "", "n1")));
-  const auto nodes = Must(Make({.defaults = {.namespaces = {"shop"}}}).Of<Node>());
+  const auto nodes = Must(Make({.scopes = {{.namespace_ = "shop"}}}).Of<Node>());
   Must(nodes.WaitForSync());
   EXPECT_THAT(Names(nodes.List()), ElementsAre("n1"));
   EXPECT_EQ(nodes.Get({"shop", "n1"}).error().code(), Code::kInvalidArgument);
 
-  const auto refused = Make({.of = {{&Node::kTable, {.namespaces = {"shop"}}}}}).Of<Node>();
+  const auto refused = Make({.scopes_of = {{&Node::kTable, {{.namespace_ = "shop"}}}}}).Of<Node>();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::kInvalidArgument);
   EXPECT_THAT(refused.error().ToString(), HasSubstr("cache of nodes: the kind is cluster-scoped"));
@@ -260,7 +262,8 @@ TEST_P(CachesTest, CachesAnyKindAsUnstructured) {
 // Contract: controller 130, 132.
 TEST_P(CachesTest, IndexesEveryNamespaceEvenWhileItRuns) {
   for (const char* in : {"shop", "billing"}) Must(cluster_.Add(MakePod("web", "web", in)));
-  const auto cache = Must(Make({.of = {{&Pod::kTable, {.namespaces = {"shop", "billing"}}}}}).Of<Pod>());
+  const auto cache =
+      Must(Make({.scopes_of = {{&Pod::kTable, {{.namespace_ = "shop"}, {.namespace_ = "billing"}}}}}).Of<Pod>());
   Must(cache.AddIndex("name", FieldPath("metadata.name")));
   Must(cache.WaitForSync());
   Must(cache.AddIndex("app", [](const Pod& pod, IndexSink& sink) { sink.Add(pod.metadata.labels["app"]); }));
@@ -295,7 +298,7 @@ TEST_P(CachesTest, AnIndexMayBeAddedAgainWithTheSamePathOnly) {
 
 TEST_P(CachesTest, SaysWhichVersionItHasReached) {
   for (const char* in : {"shop", "billing"}) Must(cluster_.Add(MakePod("web", "web", in)));
-  Caches& caches = Make({.of = {{&Pod::kTable, {.namespaces = {"shop", "billing"}}}}});
+  Caches& caches = Make({.scopes_of = {{&Pod::kTable, {{.namespace_ = "shop"}, {.namespace_ = "billing"}}}}});
   const auto maps = Must(caches.Of<ConfigMap>());
   EXPECT_EQ(maps.ResourceVersion().error().code(), Code::kUnavailable);
   Must(maps.WaitForSync());

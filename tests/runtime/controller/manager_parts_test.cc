@@ -133,8 +133,8 @@ TEST_P(ManagerPartsTest, HasItsCachesBeforeItLeadsAndListsNothingThen) {
 
 // Contract: controller 20.
 TEST_P(ManagerPartsTest, RunsTheCachesOfAnotherConnectionForItsControllers) {
-  const Manager manager = New({.caches = {.defaults = {.namespaces = {"default"}}}});
-  const Caches other(cluster_.Connection(), {.defaults = {.namespaces = {"other"}}});
+  const Manager manager = New({.caches = {.scopes = {{.namespace_ = "default"}}}});
+  const Caches other(cluster_.Connection(), {.scopes = {{.namespace_ = "other"}}});
   const auto maps = Must(other.Of<ConfigMap>());
   const Controller controller =
       Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<void> {

@@ -3,7 +3,7 @@
 // What a client remembers of its writes: how much work that makes for its reads, and how much memory it takes.
 #include "controller/caches/own_writes.h"
 
-#include "controller/caches/cache_core.h"
+#include "controller/caches/kind_cache.h"
 #include "tests/runtime/controller/caches_fixture.h"
 
 namespace kgen::controller {
@@ -28,10 +28,10 @@ class OwnWritesTest : public CachesFixture {
   OwnWritesTest() : OwnWritesTest(MakeShared<Warnings>()) {}
 
   // A client whose cache has the config maps of one app.
-  CachedClient& Ready(std::size_t limit = CacheOptions().max_remembered_writes) {
-    CachedClient& client = MakeClient({.defaults = {.label_selector = "app=web", .max_remembered_writes = limit}});
+  CachedClient& Ready(std::size_t limit = CachesOptions().max_remembered_writes) {
+    CachedClient& client = MakeClient({.defaults = {.label_selector = "app=web"}, .max_remembered_writes = limit});
     Must(client.List<ConfigMap>());
-    core_ = Must(caches_->Of(ConfigMap::kTable, *ConfigMap::kTable.kind)).core();
+    cache_ = Must(caches_->Of(ConfigMap::kTable, *ConfigMap::kTable.kind)).kind_cache();
     return client;
   }
   static ConfigMap Web(std::string_view name, std::string_view in = "default") {
@@ -42,13 +42,13 @@ class OwnWritesTest : public CachesFixture {
   // What Show() has looked at during the next read.
   template <typename F>
   std::uint64_t VisitsOf(F read) {
-    const std::uint64_t before = core_->visited();
+    const std::uint64_t before = cache_->visited();
     read();
-    return core_->visited() - before;
+    return cache_->visited() - before;
   }
 
   Shared<Warnings> warnings_;
-  Shared<CacheCore> core_;
+  Shared<KindCache> cache_;
 
  private:
   explicit OwnWritesTest(const Shared<Warnings>& warnings)
@@ -63,7 +63,7 @@ TEST_P(OwnWritesTest, AListVisitsNoMoreWritesThanItReturnsObjects) {
     if (i % 2 == 0) Must(client.Delete(made));
     if (i % 2 != 0) Must(client.Delete<ConfigMap>({"default", "m" + std::to_string(i)}));
   }
-  EXPECT_EQ(core_->remembered(), 500u);
+  EXPECT_EQ(cache_->remembered(), 500u);
   EXPECT_EQ(VisitsOf([&] { EXPECT_THAT(Names(client.List<ConfigMap>()), IsEmpty()); }), 0u);
   Must(client.Create(Web("a")));
   Must(client.Create(Web("b")));
@@ -105,13 +105,13 @@ TEST_P(OwnWritesTest, AListWaitsForAnObjectThatLeavesTheSelectionOrEnds) {
 TEST_P(OwnWritesTest, RemembersNoMoreWritesThanTheLimitAndSaysSoOnce) {
   CachedClient& client = Ready(20);
   for (int i = 0; i < 100; ++i) Must(client.Create(Map("m" + std::to_string(i))));
-  EXPECT_EQ(core_->remembered(), 20u);
+  EXPECT_EQ(cache_->remembered(), 20u);
   ASSERT_THAT(warnings_->texts, SizeIs(1));
   EXPECT_THAT(warnings_->texts[0], AllOf(HasSubstr("cache of configmaps: more than 20 writes"),
-                                         HasSubstr("CacheOptions::max_remembered_writes")));
+                                         HasSubstr("CachesOptions::max_remembered_writes")));
   Must(client.Create(Web("a")));  // now the cache passes all of them
   EXPECT_THAT(Names(client.List<ConfigMap>()), ElementsAre("a"));
-  EXPECT_EQ(core_->remembered(), 0u);
+  EXPECT_EQ(cache_->remembered(), 0u);
   for (int i = 0; i < 30; ++i) Must(client.Create(Map("n" + std::to_string(i))));
   EXPECT_THAT(warnings_->texts, SizeIs(2));
 }

@@ -24,6 +24,9 @@
 
 namespace kgen {
 
+// The lister of a DynamicInformer (kgen/cache/factory.h). Indexes of Unstructured are functions
+// (SharedInformer::AddIndex), because a FieldPath knows the typed members only.
+//
 // Thread safety: const members from any thread; never blocks. A handle to shared state.
 class DynamicLister : public Lister<Unstructured> {
  public:
@@ -36,19 +39,6 @@ class DynamicLister : public Lister<Unstructured> {
   Ref<const Unstructured> Get(const Name& name) const {
     return GetByName(name);
   }
-};
-
-// A handle; it may outlive the factory. Indexes of Unstructured are functions (SharedInformer::AddIndex), because a
-// FieldPath knows the typed members only.
-class DynamicInformer {
- public:
-  SharedInformer<Unstructured> Informer() const { return SharedInformer<Unstructured>(core_); }
-  DynamicLister Lister() const { return DynamicLister(core_->store()); }
-
- private:
-  friend class SharedInformerFactory;
-  explicit DynamicInformer(Shared<cache::InformerCore> core) noexcept : core_(std::move(core)) {}
-  Shared<cache::InformerCore> core_;
 };
 
 }  // namespace kgen

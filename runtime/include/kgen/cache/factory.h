@@ -2,12 +2,15 @@
 //
 // SharedInformerFactory: one informer per resource and scope, started, stopped and waited for together.
 //
+//   k8s::SharedInformerFactory factory(clientset, {.namespace_ = "shop"});
+//   auto pods = factory.Core().V1().Pods();                        // in the factory's scope, "shop"
+//   auto all_web = pods.In({.label_selector = "app=web"});         // in all namespaces, an informer of its own
+//
 // Generated factories (k8s::SharedInformerFactory, acme::SharedInformerFactory) derive from this and add the accessors
-// factory.Core().V1().Pods().
+// factory.Core().V1().Pods(). docs/caches.md says when to use a factory, and when the caches of a manager.
 #ifndef KGEN_CACHE_FACTORY_H_
 #define KGEN_CACHE_FACTORY_H_
 
-#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -15,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "kgen/cache/informer_core.h"
+#include "kgen/cache/informer_options.h"
 #include "kgen/cache/lister.h"
 #include "kgen/cache/shared_informer.h"
-#include "kgen/core/clock.h"
+#include "kgen/cache/sync_options.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 #include "kgen/core/type_table.h"
@@ -26,27 +29,40 @@
 namespace kgen {
 
 class Connection;
-class DynamicInformer;
+class DynamicLister;
 struct GroupVersionResource;
 struct ListOptions;
 struct ResourceMapping;
+struct Unstructured;
 
-// Options of all informers of a factory.
+// Options of a factory and of its informers.
 struct FactoryOptions {
-  Nanos resync = Nanos(0);                                 // default of every informer; 0: no resync
-  std::string namespace_{};                                // "" for all namespaces
-  std::function<void(ListOptions&)> tweak_list_options{};  // runs for each list and watch, last; may set selectors
-  bool drop_managed_fields = false;
-  // Overrides `resync` for some kinds: {&Pod::kTable, 10min}.
-  std::vector<std::pair<const TypeTable*, Nanos>> resync_of{};
-  TransformFunction transform{};  // of every informer; see SharedInformer::SetTransform, which replaces it
-  std::int64_t page_size = 0;     // 0: the reflector decides
-  bool streaming_list = true;     // false: always list first
-  Nanos apply_delay = Nanos(0);   // how long changes wait for others to be applied with them; 0: not at all
+  std::string namespace_{};  // by default all namespaces; cluster-scoped kinds have none
+  InformerOptions defaults{};
+  InformerOptionsOf of{};                                  // instead of the defaults, for some kinds
+  std::function<void(ListOptions&)> tweak_list_options{};  // runs for each list and watch, last
 };
 
 // Shared between a factory and its accessors, so that these may outlive it.
 class FactoryState;
+
+// The informer and the lister of one kind in one scope. L is the generated lister. A handle: copies are the same
+// informer, and it may outlive the factory.
+//
+// Thread safety: const members from any thread; never blocks.
+template <typename T, typename L>
+class ScopedInformer {
+ public:
+  explicit ScopedInformer(Shared<cache::Informer> informer) noexcept : informer_(std::move(informer)) {}
+  const SharedInformer<T>& Informer() const noexcept { return informer_; }
+  L Lister() const { return L(informer_.store()); }
+
+ private:
+  SharedInformer<T> informer_;
+};
+
+// The informer and the lister of a resource without generated code. Include kgen/cache/dynamic_informer.h to use it.
+using DynamicInformer = ScopedInformer<Unstructured, DynamicLister>;
 
 // Owns its informers: destroying it stops them and waits until no handler runs (from a handler: without waiting for
 // that one; on a thread that must not block: without waiting at all). Listers, informers and registrations may outlive
@@ -70,26 +86,28 @@ class SharedInformerFactory {
   SharedInformerFactory& operator=(const SharedInformerFactory&) = delete;
   ~SharedInformerFactory();
 
-  // The informer of a resource without generated code, in the factory's scope; created, and so requested, by the first
-  // call. All calls for one resource share it, but for a mapping of another kind or scope, or one that comes after the
-  // start of an informer whose kind was not known: these get an informer of their own. A generated informer of the same
-  // resource is another one too. Include kgen/cache/dynamic_informer.h to use the result.
+  // Returns the informer of a resource without generated code; created, and so requested, by the first call. All calls
+  // for one resource and scope share it, but for a mapping of another kind, or one that comes after the start of an
+  // informer whose kind was not known: these get an informer of their own. A generated informer of the same resource is
+  // another one too. Without a scope it is the factory's.
   //
   // Servers leave apiVersion and kind out of the items of lists of built-in resources. Objects have their apiVersion
   // nevertheless. With a mapping, which RestMapper returns, they have their kind too, and a factory of one namespace
   // may ask for cluster-scoped resources. SharedInformer::SetTransform() replaces the transform that adds both.
   DynamicInformer ForResource(const GroupVersionResource& resource) const;
+  DynamicInformer ForResource(const GroupVersionResource& resource, const InformerScope& scope) const;
   DynamicInformer ForMapping(const ResourceMapping& mapping) const;
+  DynamicInformer ForMapping(const ResourceMapping& mapping, const InformerScope& scope) const;
 
   // Starts every informer that was requested (Informer() or Lister() of a kind, ForResource()) and has not been
   // started. Does not block; call it again after requesting more. Each informer stops with the token of the Start()
   // that started it.
   void Start(std::stop_token stop = {});
   // Blocks until every requested informer has synced. Errors: kCancelled (`stop` was requested, regardless of other
-  // failures by then), kTimeout, kUnauthorized/kForbidden/kNotFound (refused repeatedly, see SyncOptions::patient),
-  // kStopped (an informer was stopped during the wait), kDecode (SyncOptions::complete), kInvalidArgument (an informer
-  // that was not started; or called on a thread that runs posted work). The message names each informer that is not
-  // synced, its state, attempts and last error.
+  // failures by then), kTimeout, kUnauthorized/kForbidden/kNotFound/kInvalid (refused repeatedly, see
+  // SyncOptions::patient), kStopped (an informer was stopped during the wait), kDecode (SyncOptions::complete),
+  // kInvalidArgument (an informer that was not started or whose options are wrong; or called on a thread that runs
+  // posted work). The message names each informer that is not synced, its state, attempts and last error.
   [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop = {}) const;
   [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop, const SyncOptions& options) const;
   // Stops every informer and blocks until no handler runs. A later Start() does nothing.
@@ -104,21 +122,29 @@ class SharedInformerFactory {
 };
 
 namespace detail {
-// The informer of that table in the factory's scope, created by the first call. A factory has one scope (namespace and
-// tweak): informers with different scopes need different factories, which may share a connection.
-Shared<cache::InformerCore> InformerFor(const Shared<FactoryState>& factory, const TypeTable& table);
+// The informer of that table, in the factory's scope or in another one; created by the first call.
+Shared<cache::Informer> InformerFor(const Shared<FactoryState>& factory, const TypeTable& table);
+Shared<cache::Informer> InformerFor(const Shared<FactoryState>& factory, const TypeTable& table,
+                                    const InformerScope& scope);
 }  // namespace detail
 
 // The result of a generated accessor: informer and lister of one kind. A handle. L is the generated lister.
 //
 //   auto pods = factory.Core().V1().Pods();        // requests no informer yet
-//   pods.Informer(); pods.Lister();                // each of these requests it
+//   pods.Informer(); pods.Lister();                // each of these requests that of the factory's scope
+//   pods.In({.namespace_ = "billing"});            // requests that of another scope
 template <typename T, typename L>
 class InformerAccessor {
  public:
   explicit InformerAccessor(Shared<FactoryState> factory) noexcept : factory_(std::move(factory)) {}
   SharedInformer<T> Informer() const { return SharedInformer<T>(detail::InformerFor(factory_, T::kTable)); }
-  L Lister() const { return L(detail::InformerFor(factory_, T::kTable)->store()); }
+  L Lister() const { return L(Informer().store()); }
+  // Returns the informer of another scope, with the options of the kind otherwise. Calls with the same namespace and
+  // selectors return the same informer. Each scope has a list and a watch of its own: objects that several scopes
+  // select are received and kept once for each.
+  ScopedInformer<T, L> In(const InformerScope& scope) const {
+    return ScopedInformer<T, L>(detail::InformerFor(factory_, T::kTable, scope));
+  }
 
  private:
   Shared<FactoryState> factory_;

@@ -16,15 +16,14 @@ namespace kgen {
 
 namespace cache {
 class Listener;
-class InformerCore;
+class Informer;
 }  // namespace cache
 
 struct HandlerOptions {
-  // How often the handler gets every object again, as an Updated with reason kResync; 0: never. Negative: the
-  // informer's default, which is the factory's. At least a second. It also works without a default: the informer's
-  // check period is the shortest period of the handlers at its start, or, if none has one, that of the first handler
-  // with one added later. A handler added after that is resynced in multiples of the check period.
-  Nanos resync = Nanos(-1);
+  // How often the handler gets every object again, as an Updated with reason kResync. Absent: as often as the
+  // informer's options say (InformerOptions::resync). kNever: not at all. A period below a second counts as a second;
+  // one that is not positive is refused: nothing is registered, status() says so, and the observer is told.
+  std::optional<Nanos> resync{};
   std::string name{};  // for messages and traces
   // Notifies the observer when so many events wait; nullopt: never.
   std::optional<std::size_t> backlog_warning = 1024;
@@ -67,7 +66,8 @@ class [[nodiscard]] Registration {
   // Removes the handler now, as the destructor does. Idempotent.
   void Remove();
 
-  // kStopped if the informer had already been stopped, so that nothing was registered.
+  // An error if nothing was registered: kStopped (the informer had already been stopped), kInvalidArgument (an option
+  // that HandlerOptions does not allow).
   Result<void> status() const;
   // The informer has synced, and the handler has returned from (or thrown in) every event of the initial state. Stays
   // true.
@@ -78,7 +78,7 @@ class [[nodiscard]] Registration {
   const Shared<cache::Listener>& listener() const noexcept { return listener_; }
 
  private:
-  friend class cache::InformerCore;
+  friend class cache::Informer;
   explicit Registration(Shared<cache::Listener> listener) noexcept;
   Shared<cache::Listener> listener_;
 };

@@ -7,7 +7,7 @@
 //   auto registration = pods.Informer().AddEventHandler({.on_add = [](const kgen::Added<Pod>& e) { ... }});
 //   kgen::Must(pods.Informer().AddIndex("node", kgen::FieldPath("spec.nodeName")));
 //
-// A handle: copies are the same informer, and it may outlive the factory.
+// A handle, as AnyInformer.
 #ifndef KGEN_CACHE_SHARED_INFORMER_H_
 #define KGEN_CACHE_SHARED_INFORMER_H_
 
@@ -20,25 +20,25 @@
 #include <utility>
 #include <vector>
 
+#include "kgen/cache/any_informer.h"
 #include "kgen/cache/events.h"
-#include "kgen/cache/informer_core.h"
 #include "kgen/cache/registration.h"
 #include "kgen/cache/snapshot.h"
 #include "kgen/cache/transform.h"
 
 namespace kgen {
 
-// Thread safety: const members from any thread. None blocks but AddIndex(), which says for how long.
+// Thread safety: const members from any thread. None blocks but AddIndex() and WaitUntil(), which say for how long.
 template <typename T>
-class SharedInformer {
+class SharedInformer : public AnyInformer {
  public:
-  explicit SharedInformer(Shared<cache::InformerCore> core) noexcept : core_(std::move(core)) {}
+  using AnyInformer::AnyInformer;
 
   // May be called while the informer runs: the handler first receives all objects in the store, as initial. Keep the
   // result, because destroying it removes the handler. On a stopped informer nothing is registered, and
   // Registration::status() returns an error.
   [[nodiscard]] Registration AddEventHandler(EventHandler<T> handler, HandlerOptions options = {}) const {
-    return core_->AddEventHandler(detail::EraseHandler<T>(std::move(handler)), std::move(options));
+    return AddHandler(detail::EraseHandler<T>(std::move(handler)), std::move(options));
   }
 
   // May be called before the start or while the informer runs. Snapshots taken after the return have the index. The
@@ -50,25 +50,25 @@ class SharedInformer {
   // wait for an AddIndex() of the same informer on another thread. Errors: kInvalidArgument (name taken, no such field,
   // called from an index function of this informer), kUserCode (the function threw; nothing was added), kStopped.
   [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
-    return core_->AddIndex(name, path);
+    return AddIndexBy(name, path);
   }
   template <std::invocable<const T&, IndexSink&> F>
   [[nodiscard]] Result<void> AddIndex(std::string_view name, F function) const {
-    return core_->AddIndex(
-        name, cache::IndexFunction([function = std::move(function)](const AnyRef& object, IndexSink& sink) {
-          if (const Ref<const T> typed = object.As<T>()) function(*typed, sink);
-        }));
+    return AddIndexBy(name,
+                      cache::IndexFunction([function = std::move(function)](const AnyRef& object, IndexSink& sink) {
+                        if (const Ref<const T> typed = object.As<T>()) function(*typed, sink);
+                      }));
   }
 
   // Sets a function that changes every object once, before the store sees it. Dropping what you do not need saves
   // memory, but each changed object is decoded twice so that it can share text and subtrees with other objects;
-  // FactoryOptions::drop_managed_fields drops managedFields without that cost. `function` takes a T& and returns
+  // InformerOptions::drop_managed_fields drops managedFields without that cost. `function` takes a T& and returns
   // nothing; one that takes a copy would change only the copy.
   // Errors: kInvalidArgument (already started).
   template <std::invocable<T&> F>
     requires(std::is_void_v<std::invoke_result_t<F&, T&>> && !std::invocable<F&, T &&>)
   [[nodiscard]] Result<void> SetTransform(F function) const {
-    return core_->SetTransform([function = std::move(function)](AnyRef object) -> Result<AnyRef> {
+    return SetTransformBy([function = std::move(function)](AnyRef object) -> Result<AnyRef> {
       const Ref<const T> typed = object.As<T>();
       if (!typed) return object;
       T changed = *typed;
@@ -77,33 +77,14 @@ class SharedInformer {
     });
   }
 
-  // Blocks until the cache contains everything up to that resource version, such as the one in the server's answer to a
-  // write. Only versions of this resource's server compare. A version whose object the informer does not select is
-  // reached with the next event or bookmark, which may be a minute later.
-  //
-  // Errors: kInvalidArgument  `version` is not a decimal number; or a thread that must not block
-  //         kTimeout          `limit` has passed; the message names both versions
-  //         kCancelled        `stop` was requested
-  //         kStopped          the informer has been stopped before it came so far
-  [[nodiscard]] Result<void> WaitUntil(std::string_view version, std::stop_token stop = {},
-                                       Nanos limit = std::chrono::seconds(5)) const {
-    return core_->WaitUntil(version, std::move(stop), limit);
-  }
-
-  kgen::Indexer<T> Indexer() const { return kgen::Indexer<T>(core_->store()); }
-  bool HasSynced() const noexcept { return core_->HasSynced(); }
-  bool IsStopped() const noexcept { return core_->IsStopped(); }
-  cache::InformerStatus status() const { return core_->status(); }
-  const Shared<cache::InformerCore>& core() const noexcept { return core_; }
-
- private:
-  Shared<cache::InformerCore> core_;
+  // Returns the reads of the cache by index and in snapshots.
+  kgen::Indexer<T> Indexer() const { return kgen::Indexer<T>(store()); }
 };
 
 // Waits for any informers, of one factory or of several, by the rules of SharedInformerFactory::WaitForCacheSync.
 template <typename... T>
 [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop, const SharedInformer<T>&... informers) {
-  return detail::WaitForSync(std::move(stop), {informers.core()...}, {});
+  return detail::WaitForSync(std::move(stop), {informers...});
 }
 
 }  // namespace kgen

@@ -15,7 +15,7 @@
 // instead of returning an older state. Writes never wait. What a cache does not select (by namespace, labels or fields)
 // is not waited for. What is not remembered: writes that do not go through such a CachedClient, those of subresources
 // other than status, writes whose outcome is unknown because the call failed, dry runs, and the oldest of more than
-// CacheOptions::max_remembered_writes. Reads without this: caches().
+// CachesOptions::max_remembered_writes. Reads without this: caches().
 //
 // The first read of a kind creates its cache, which the client and its copies keep from then on, and blocks until it
 // has synced.

@@ -6,7 +6,7 @@
 //                    |
 //                  CachedClient (kgen/controller/cached_client.h): reads from the caches, writes to the server
 //
-//   kgen::Caches caches(connection, {.of = {{&Pod::kTable, {.namespaces = {"shop", "billing"}}}}});
+//   kgen::Caches caches(connection, {.scopes = {{.namespace_ = "shop"}, {.namespace_ = "billing"}}});
 //   auto pods = kgen::Must(caches.Of<Pod>());
 //   kgen::Must(pods.AddIndex("node", kgen::FieldPath("spec.nodeName")));
 //   caches.Start(stop);
@@ -22,7 +22,6 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -32,7 +31,8 @@
 #include <vector>
 
 #include "kgen/cache/events.h"
-#include "kgen/cache/informer_core.h"
+#include "kgen/cache/informer_options.h"
+#include "kgen/cache/informer_status.h"
 #include "kgen/cache/registration.h"
 #include "kgen/cache/shared_informer.h"
 #include "kgen/cache/snapshot.h"
@@ -54,7 +54,7 @@ struct ResourceMapping;
 struct Unstructured;
 
 namespace controller {
-class CacheCore;
+class KindCache;
 class CachesState;
 }  // namespace controller
 
@@ -64,43 +64,22 @@ template <typename T>
 concept NamesItsKind = HasTable<T> && !std::same_as<T, Unstructured> && !std::same_as<T, PartialObjectMetadata>;
 }  // namespace detail
 
-// Which objects of one namespace are cached.
-struct NamespaceSelection {
-  std::string namespace_{};
-  std::string label_selector{};
-  std::string field_selector{};
-};
-
-// Which objects of a kind are cached, and how.
-struct CacheOptions {
-  // One informer for each; empty: one for all namespaces. Cluster-scoped kinds ignore the namespaces of
-  // CachesOptions::defaults; for such a kind itself they are an error.
-  std::vector<std::string> namespaces{};
-  std::string label_selector{};  // "app=web"; as in the API
-  std::string field_selector{};  // "spec.nodeName=n1"; the server decides which fields it can select by
-  // Namespaces with selectors of their own instead of the two above, which hold for all others: those of `namespaces`,
-  // or, if that is empty, all that are not named here. Each has an informer. Ignored, or an error, as `namespaces` is.
-  std::vector<NamespaceSelection> of_namespaces{};
-  // Runs once for each received object, see SharedInformer::SetTransform(). Update() of an object would delete on the
-  // server what this has dropped: write such a kind with patches or Apply().
-  TransformFunction transform{};
-  bool drop_managed_fields = false;
-  // How often handlers get every object again, unless HandlerOptions::resync says otherwise; 0: never. Each informer
-  // takes up to a tenth more or less, so that they do not all do it at once.
-  Nanos resync = std::chrono::hours(10);
-  std::int64_t page_size = 0;  // 0: the reflector decides
-  bool streaming_list = true;  // false: always list first
+// Options of the caches of a process.
+struct CachesOptions {
+  InformerOptions defaults{};
+  InformerOptionsOf of{};  // instead of the defaults, for some kinds
+  // The namespaces that are cached, with one informer for each. Empty: all namespaces, with one informer. A scope
+  // without a namespace means all that no other scope names. Two for the same namespace are an error. Cluster-scoped
+  // kinds ignore these scopes.
+  std::vector<InformerScope> scopes{};
+  // Instead of `scopes`, for some kinds: {{&Pod::kTable, {{.namespace_ = "shop"}}}}. They hold for every version and
+  // form of the kind. A namespace for a cluster-scoped kind is an error.
+  std::vector<std::pair<const TypeTable*, std::vector<InformerScope>>> scopes_of{};
+  Nanos sync_timeout = std::chrono::minutes(2);  // of WaitForSync(), and of the first read of a kind by a CachedClient
   // How many writes of its clients each informer remembers that it has not received yet; a CachedClient's reads wait
   // for them. Beyond that the oldest are forgotten, and the observer is warned: a read may then still show an object
   // that one of these has deleted or taken out of the selection. One takes some 300 bytes.
   std::size_t max_remembered_writes = 50'000;
-};
-
-struct CachesOptions {
-  CacheOptions defaults{};
-  // Replaces the defaults for some kinds: {&Pod::kTable, {...}}. It applies to every version and form of that kind.
-  std::vector<std::pair<const TypeTable*, CacheOptions>> of{};
-  Nanos sync_timeout = std::chrono::minutes(2);  // of WaitForSync(), and of the first read of a kind by a CachedClient
 };
 
 // Which objects a List() returns: those that match all members that are set.
@@ -133,9 +112,9 @@ class [[nodiscard]] CacheRegistration {
   const std::vector<Registration>& parts() const noexcept { return parts_; }
 
  private:
-  friend class controller::CacheCore;
-  CacheRegistration(Shared<controller::CacheCore> core, std::vector<Registration> parts) noexcept;
-  Shared<controller::CacheCore> core_;
+  friend class controller::KindCache;
+  CacheRegistration(Shared<controller::KindCache> core, std::vector<Registration> parts) noexcept;
+  Shared<controller::KindCache> cache_;
   std::vector<Registration> parts_;
 };
 
@@ -146,13 +125,13 @@ class [[nodiscard]] CacheRegistration {
 class AnyCache {
  public:
   AnyCache() noexcept;  // of nothing: only the bool may be used
-  explicit AnyCache(Shared<controller::CacheCore> core) noexcept;
+  explicit AnyCache(Shared<controller::KindCache> core) noexcept;
   AnyCache(const AnyCache&) noexcept;
   AnyCache(AnyCache&&) noexcept;
   AnyCache& operator=(AnyCache) noexcept;
   ~AnyCache();
 
-  explicit operator bool() const noexcept { return static_cast<bool>(core_); }
+  explicit operator bool() const noexcept { return static_cast<bool>(cache_); }
   const TypeTable& table() const noexcept;  // of the objects in it
   const KindInfo& kind() const noexcept;    // that they stand for
   std::string name() const;                 // "pods", "pods (metadata)"
@@ -171,14 +150,14 @@ class AnyCache {
   std::vector<cache::InformerStatus> status() const;  // of its informers, one for each namespace
   Result<std::string> ResourceVersion(std::string_view in_namespace) const;
 
-  const Shared<controller::CacheCore>& core() const noexcept { return core_; }
+  const Shared<controller::KindCache>& kind_cache() const noexcept { return cache_; }
 
  private:
-  Shared<controller::CacheCore> core_;
+  Shared<controller::KindCache> cache_;
 };
 
-// One user of the cache of a kind: the objects that CacheOptions select, a short time behind the server. The informers
-// run at least as long as a user lives. Its reads are those of the cache as it is at this moment; those of a
+// One user of the cache of a kind: the objects that the options of the kind select, a short time behind the server. The
+// informers run at least as long as a user lives. Its reads are those of the cache as it is at this moment; those of a
 // CachedClient also wait for the client's own last writes.
 //
 // A handle: copies are users of the same cache. Thread safety: all members from any thread. Members block only if they
@@ -240,7 +219,7 @@ class Cache {
   }
 
   // The resource version that the cache has reached: it contains every change up to there. CompareResourceVersions()
-  // tells whether another one is newer. If the options of the kind name several namespaces, name the one that is meant.
+  // tells whether another one is newer. If the kind has several scopes, name the namespace that is meant.
   // Errors: as Get(); kInvalidArgument if there are several and none is named.
   Result<std::string> ResourceVersion(std::string_view in_namespace = {}) const {
     return any_.ResourceVersion(in_namespace);

@@ -151,11 +151,12 @@ bool Listener::running() const noexcept {
   return running_;
 }
 
-void Listener::Reject() {
+void Listener::Reject(Error why) {
   AnyHandler dropped;
   {
     const MutexLock lock(mutex_);
-    closed_ = removed_ = rejected_ = true;
+    closed_ = removed_ = true;
+    rejected_ = std::move(why);
     dropped = std::exchange(handler_, nullptr);
   }
   FireSyncedCallbacks();
@@ -163,7 +164,7 @@ void Listener::Reject() {
 
 Result<void> Listener::status() const {
   const MutexLock lock(mutex_);
-  if (rejected_) return Fail(Code::kStopped, "handler of " + name_ + ": the informer has been stopped");
+  if (rejected_) return Fail(rejected_->With("handler of " + name_));
   return {};
 }
 

@@ -55,8 +55,8 @@ class Listener final : public SharedObject {
   // when two handlers would wait for each other. Destructors lead here, so the first of concurrent calls allocates
   // nothing. Errors: kCancelled (`stop`), kInternal (no memory).
   Result<void> Join(std::stop_token stop);
-  void Reject();                // the informer had already stopped, so nothing is registered
-  Result<void> status() const;  // kStopped after Reject()
+  void Reject(Error why);       // nothing is registered
+  Result<void> status() const;  // `why` of Reject()
   const std::string& name() const noexcept { return name_; }
 
   bool HasSynced() const noexcept;
@@ -110,7 +110,7 @@ class Listener final : public SharedObject {
   bool running_ KGEN_GUARDED_BY(mutex_) = false;
   bool closed_ KGEN_GUARDED_BY(mutex_) = false;
   bool removed_ KGEN_GUARDED_BY(mutex_) = false;
-  bool rejected_ KGEN_GUARDED_BY(mutex_) = false;
+  std::optional<Error> rejected_ KGEN_GUARDED_BY(mutex_);
   bool initial_queued_ KGEN_GUARDED_BY(mutex_) = false;
   bool synced_ KGEN_GUARDED_BY(mutex_) = false;
   bool backlog_reported_ KGEN_GUARDED_BY(mutex_) = false;

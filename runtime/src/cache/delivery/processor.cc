@@ -56,7 +56,7 @@ void Processor::StopAll() {
 bool Processor::ShouldResync(TimePoint now) {
   bool any = false;
   for (Entry& entry : entries_) {
-    entry.syncing = entry.resync > Nanos(0) && now >= entry.due;
+    entry.syncing = entry.resync != kNever && now >= entry.due;
     if (entry.syncing) {
       entry.due = Later(now, entry.resync);
       entry.resync_due = true;

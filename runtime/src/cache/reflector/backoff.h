@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// How long a reflector waits before it retries, by cause. A request that has no connection waits at the client's Gate
-// instead.
+// How long a reflector waits before it retries, by cause. A request that has no connection waits at the client's
+// ReconnectGate instead.
 #ifndef KGEN_SRC_CACHE_REFLECTOR_BACKOFF_H_
 #define KGEN_SRC_CACHE_REFLECTOR_BACKOFF_H_
 

@@ -48,7 +48,7 @@ class HistoryCheck::Sink final : public StreamSink {
 };
 
 HistoryCheck::HistoryCheck(Shared<ListWatch> source, const KindInfo* kind, Shared<Executor> executor,
-                           Shared<Strand> strand, Shared<client::Gate> gate, std::uint64_t seed, Hooks hooks)
+                           Shared<Strand> strand, Shared<client::ReconnectGate> gate, std::uint64_t seed, Hooks hooks)
     : source_(std::move(source)),
       kind_(kind),
       executor_(std::move(executor)),
@@ -81,8 +81,8 @@ void HistoryCheck::Close() {
 }
 
 void HistoryCheck::Ask() {
-  turn_ =
-      gate_->Enter(client::Gate::Purpose::kBackground, strand_, [self = Shared<HistoryCheck>(this)] { self->Send(); });
+  turn_ = gate_->Enter(client::ReconnectGate::Purpose::kBackground, strand_,
+                       [self = Shared<HistoryCheck>(this)] { self->Send(); });
   if (turn_.granted()) Send();
 }
 

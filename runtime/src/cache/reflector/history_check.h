@@ -22,7 +22,7 @@
 #include "cache/reflector/backoff.h"
 #include "cache/reflector/list_watch.h"
 #include "cache/reflector/strand_timer.h"
-#include "client/request/gate.h"
+#include "client/request/reconnect_gate.h"
 #include "codec/list_splitter.h"
 
 namespace kgen::cache {
@@ -42,7 +42,7 @@ class HistoryCheck final : public SharedObject {
     std::function<void(Result<std::optional<std::string>> verdict)> done;
   };
   HistoryCheck(Shared<ListWatch> source, const KindInfo* kind, Shared<Executor> executor, Shared<Strand> strand,
-               Shared<client::Gate> gate, std::uint64_t seed, Hooks hooks);
+               Shared<client::ReconnectGate> gate, std::uint64_t seed, Hooks hooks);
 
   void Start();  // does nothing if a check is running
   void Stop();   // idempotent
@@ -62,7 +62,7 @@ class HistoryCheck final : public SharedObject {
   const KindInfo* const kind_;
   const Shared<Executor> executor_;
   const Shared<Strand> strand_;
-  const Shared<client::Gate> gate_;
+  const Shared<client::ReconnectGate> gate_;
   const Hooks hooks_;
   Jitter jitter_;
   Backoff backoff_;
@@ -71,7 +71,7 @@ class HistoryCheck final : public SharedObject {
   bool opened_ = false;
   int attempts_ = 0;
   std::string known_;  // the version of the cache when the list was sent
-  client::Gate::Turn turn_;
+  client::ReconnectGate::Turn turn_;
   Shared<Sink> sink_;
   Shared<StreamCall> call_;
   std::optional<ListSplitter> splitter_;

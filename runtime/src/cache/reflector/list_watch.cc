@@ -5,7 +5,7 @@
 
 #include "client/request/accept.h"
 #include "client/request/connection_state.h"
-#include "client/request/gate.h"
+#include "client/request/reconnect_gate.h"
 #include "kgen/client/raw_resource.h"
 
 namespace kgen::cache {
@@ -17,16 +17,34 @@ class NoCall final : public StreamCall {
   void Cancel() noexcept override {}
 };
 
+Shared<StreamCall> FailedCall(Executor& executor, const Shared<Strand>& strand, Shared<StreamSink> sink,
+                              const Error& error) {
+  executor.Post(strand, [sink = std::move(sink), error] { sink->OnEnd(Fail(error)); });
+  return MakeShared<NoCall>();
+}
+
+std::string NameOf(const KindInfo& kind, const Selection& selection, ObjectForm form) {
+  std::string name(kind.resource);
+  if (!kind.group.empty()) name.append(".").append(kind.group).append("/").append(kind.version);
+  if (form == ObjectForm::kMetadata) name += " (metadata)";
+  if (!selection.namespace_.empty()) name += " in " + selection.namespace_;
+  std::string_view with = " with ";
+  for (const std::string* selector : {&selection.label_selector, &selection.field_selector}) {
+    if (!selector->empty()) name.append(std::exchange(with, ",")).append(*selector);
+  }
+  return name;
+}
+
 class ResourceListWatch final : public ListWatch {
  public:
-  ResourceListWatch(Connection connection, const KindInfo& kind, std::string namespace_, TweakListOptions tweak,
+  ResourceListWatch(Connection connection, const KindInfo& kind, Selection selection, TweakListOptions tweak,
                     ObjectForm form)
-      : resource_(std::move(connection), kind, namespace_), tweak_(std::move(tweak)), form_(form), kind_(kind.kind) {
-    name_ = kind.resource;
-    if (!kind.group.empty()) name_.append(".").append(kind.group).append("/").append(kind.version);
-    if (form == ObjectForm::kMetadata) name_ += " (metadata)";
-    if (!namespace_.empty()) name_ += " in " + std::move(namespace_);
-  }
+      : resource_(std::move(connection), kind, selection.namespace_),
+        selection_(std::move(selection)),
+        tweak_(std::move(tweak)),
+        form_(form),
+        kind_(kind.kind),
+        name_(NameOf(kind, selection_, form)) {}
 
   Shared<StreamCall> List(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
     return Send(false, options, std::move(strand), std::move(sink));
@@ -34,7 +52,9 @@ class ResourceListWatch final : public ListWatch {
   Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
     return Send(true, options, std::move(strand), std::move(sink));
   }
-  Shared<client::Gate> gate() const override { return client::ConnectionState::Of(resource_.connection())->gate; }
+  Shared<client::ReconnectGate> gate() const override {
+    return client::ConnectionState::Of(resource_.connection())->gate;
+  }
   std::string Describe() const override { return name_; }
   std::string_view kind() const noexcept override { return kind_; }
 
@@ -42,13 +62,13 @@ class ResourceListWatch final : public ListWatch {
   Shared<StreamCall> Send(bool watch, ListOptions options, Shared<Strand> strand, Shared<StreamSink> sink) {
     Result<ApiRequest> request = Request(watch, options);
     if (request) return resource_.connection().Stream(*std::move(request), std::move(strand), std::move(sink));
-    resource_.connection().executor().Post(
-        strand, [sink = std::move(sink), error = request.error()] { sink->OnEnd(Fail(error)); });
-    return MakeShared<NoCall>();
+    return FailedCall(resource_.connection().executor(), strand, std::move(sink), request.error());
   }
 
   // The tweak is user code. It runs last.
   Result<ApiRequest> Request(bool watch, ListOptions& options) const {
+    options.label_selector = selection_.label_selector;
+    options.field_selector = selection_.field_selector;
     std::string what;
     try {
       if (tweak_) tweak_(options);
@@ -64,22 +84,52 @@ class ResourceListWatch final : public ListWatch {
     return Fail(Code::kUserCode, "tweak of the list options: " + what);
   }
 
-  RawResource resource_;
-  TweakListOptions tweak_;
+  const RawResource resource_;
+  const Selection selection_;
+  const TweakListOptions tweak_;
   const ObjectForm form_;
   const std::string kind_;
-  std::string name_;
+  const std::string name_;
+};
+
+class FailingListWatch final : public ListWatch {
+ public:
+  FailingListWatch(Shared<Executor> executor, const KindInfo& kind, const Selection& selection, Error error)
+      : executor_(std::move(executor)),
+        kind_(kind.kind),
+        name_(NameOf(kind, selection, ObjectForm::kWhole)),
+        error_(std::move(error)) {}
+
+  Shared<StreamCall> List(const ListOptions&, Shared<Strand> strand, Shared<StreamSink> sink) override {
+    return FailedCall(*executor_, strand, std::move(sink), error_);
+  }
+  Shared<StreamCall> Watch(const ListOptions&, Shared<Strand> strand, Shared<StreamSink> sink) override {
+    return FailedCall(*executor_, strand, std::move(sink), error_);
+  }
+  std::string Describe() const override { return name_; }
+  std::string_view kind() const noexcept override { return kind_; }
+
+ private:
+  const Shared<Executor> executor_;
+  const std::string kind_;
+  const std::string name_;
+  const Error error_;
 };
 
 }  // namespace
 
 ListWatch::~ListWatch() = default;
-Shared<client::Gate> ListWatch::gate() const { return {}; }
+Shared<client::ReconnectGate> ListWatch::gate() const { return {}; }
 
-Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_,
+Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, Selection selection,
                                 TweakListOptions tweak, ObjectForm form) {
-  if (kind.scope == Scope::kCluster) namespace_.clear();
-  return MakeShared<ResourceListWatch>(std::move(connection), kind, std::move(namespace_), std::move(tweak), form);
+  if (kind.scope == Scope::kCluster) selection.namespace_.clear();
+  return MakeShared<ResourceListWatch>(std::move(connection), kind, std::move(selection), std::move(tweak), form);
+}
+
+Shared<ListWatch> MakeFailingListWatch(Shared<Executor> executor, const KindInfo& kind, const Selection& selection,
+                                       Error error) {
+  return MakeShared<FailingListWatch>(std::move(executor), kind, selection, std::move(error));
 }
 
 }  // namespace kgen::cache

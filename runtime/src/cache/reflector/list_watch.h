@@ -2,7 +2,7 @@
 //
 // ListWatch: the source of a reflector's bytes.
 //
-//   Connection --> ListWatch (path, namespace, tweak of the options) --> Reflector
+//   Connection --> ListWatch (path, selection, tweak of the options) --> Reflector
 #ifndef KGEN_SRC_CACHE_REFLECTOR_LIST_WATCH_H_
 #define KGEN_SRC_CACHE_REFLECTOR_LIST_WATCH_H_
 
@@ -15,7 +15,7 @@
 #include "kgen/core/type_table.h"
 
 namespace kgen::client {
-class Gate;
+class ReconnectGate;
 }
 
 namespace kgen::cache {
@@ -29,11 +29,11 @@ class ListWatch : public SharedObject {
   virtual Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
   // The gate of the connection, which decides which reflector may send its next request. If null, the reflector creates
   // its own gate.
-  virtual Shared<client::Gate> gate() const;
+  virtual Shared<client::ReconnectGate> gate() const;
   // False if the source never sends initial events in a watch.
   virtual bool SupportsStreamingList() const noexcept { return true; }
-  // The resource with its group and version, and the namespace: "pods" (of the core group), "deployments.apps/v1 in
-  // default". Error messages, metrics and status() name the informer so.
+  // The resource with its group and version, and what is selected: "pods" (of the core group), "deployments.apps/v1 in
+  // default with app=web". Error messages, metrics and status() name the informer so.
   virtual std::string Describe() const = 0;
   virtual std::string_view kind() const noexcept { return {}; }  // "Deployment"; empty if unknown
 };
@@ -45,10 +45,22 @@ enum class ObjectForm : std::uint8_t {
   kMetadata,  // PartialObjectMetadata; servers that cannot make those send whole objects
 };
 
-// The source of one resource of a connection. `tweak` runs after the reflector has filled the options, for list and
-// watch alike. `kind` must outlive the informer, as tables do. An empty `namespace_` means all namespaces.
-Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_,
+// What one informer selects on the server.
+struct Selection {
+  std::string namespace_{};  // "": all namespaces
+  std::string label_selector{};
+  std::string field_selector{};
+  friend bool operator==(const Selection&, const Selection&) = default;
+};
+
+// Returns the source of one resource of a connection. `tweak` runs last, after the reflector has filled the options,
+// for list and watch alike. `kind` must outlive the informer, as tables do.
+Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, Selection selection = {},
                                 TweakListOptions tweak = {}, ObjectForm form = ObjectForm::kWhole);
+
+// Returns a source whose requests all fail with `error`: that of an informer whose options are wrong.
+Shared<ListWatch> MakeFailingListWatch(Shared<Executor> executor, const KindInfo& kind, const Selection& selection,
+                                       Error error);
 
 }  // namespace kgen::cache
 

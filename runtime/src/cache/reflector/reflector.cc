@@ -16,32 +16,32 @@ std::uint64_t SeedOf(Clock& clock, std::string_view name) {
   return seed ^ SeedFrom(clock);
 }
 
-Shared<client::Gate> GateOf(const ListWatch& source, const Shared<Executor>& executor) {
-  Shared<client::Gate> gate = source.gate();
-  return gate ? std::move(gate) : MakeShared<client::Gate>(executor);
+Shared<client::ReconnectGate> GateOf(const ListWatch& source, const Shared<Executor>& executor) {
+  Shared<client::ReconnectGate> gate = source.gate();
+  return gate ? std::move(gate) : MakeShared<client::ReconnectGate>(executor);
 }
 
 }  // namespace
 
 Reflector::Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
-                     Shared<Strand> strand, Shared<Observer> observer, InformerOptions options, Hooks hooks)
+                     Shared<Strand> strand, Shared<Observer> observer, InformerSettings settings, Hooks hooks)
     : source_(std::move(source)),
       table_(table),
       fifo_(fifo),
       executor_(std::move(executor)),
       strand_(std::move(strand)),
       observer_(std::move(observer)),
-      options_(std::move(options)),
+      settings_(std::move(settings)),
       hooks_(std::move(hooks)),
       name_(source_->Describe()),
       gate_(GateOf(*source_, executor_)),
       timer_(executor_, strand_),
       resync_timer_(executor_, strand_),
-      resync_(options_.resync),
+      resync_(settings_.resync),
       jitter_(SeedOf(*executor_->clock(), name_)),
-      intake_(table, name_, observer_, {.drop_managed_fields = options_.drop_managed_fields}, options_.transform,
+      intake_(table, name_, observer_, {.drop_managed_fields = settings_.drop_managed_fields}, settings_.transform,
               [this](const ObjectKey& key) { return hooks_.stored ? hooks_.stored(key) : AnyRef(); }),
-      version_unusable_(options_.first_list_newest) {}
+      version_unusable_(settings_.first_list_newest) {}
 
 void Reflector::Start() {
   if (!std::holds_alternative<Idle>(state_)) return;
@@ -95,10 +95,10 @@ ReflectorStatus Reflector::status() const {
 // ------------------------------------------------------------------------------------------ rounds and waiting
 
 void Reflector::Go(Step step) {
-  Go(step, has_been_open_ ? client::Gate::Purpose::kAgain : client::Gate::Purpose::kFirst);
+  Go(step, has_been_open_ ? client::ReconnectGate::Purpose::kAgain : client::ReconnectGate::Purpose::kFirst);
 }
 
-void Reflector::Go(Step step, client::Gate::Purpose purpose) {
+void Reflector::Go(Step step, client::ReconnectGate::Purpose purpose) {
   Become(Waiting{Waiting::Reason::kTurn, step});
   Turn turn = gate_->Enter(
       purpose, strand_, [self = Shared<Reflector>(this)] { self->OnTurn(); },
@@ -133,8 +133,8 @@ void Reflector::Wait(Nanos delay, Step step, bool wakes) {
   Become(Waiting{Waiting::Reason::kDelay, step});
   check_due_ = true;  // with no stream open, a restart of the server would go unnoticed
   if (wakes) {
-    std::get<Waiting>(state_).turn =
-        gate_->Enter(client::Gate::Purpose::kOnSuccess, strand_, [self = Shared<Reflector>(this)] { self->OnTurn(); });
+    std::get<Waiting>(state_).turn = gate_->Enter(client::ReconnectGate::Purpose::kOnSuccess, strand_,
+                                                  [self = Shared<Reflector>(this)] { self->OnTurn(); });
   }
   timer_.After(delay, TimerKind::kProgress, [self = Shared<Reflector>(this), step] { self->Go(step); });
   Changed();
@@ -144,7 +144,7 @@ void Reflector::StartRound(Turn turn) {
   streaming_attempts_ = 0;
   resync_timer_.Cancel();
   check_->Stop();  // a list reveals it as well, and the watch after it is not a resumed one
-  if (options_.streaming_list && source_->SupportsStreamingList()) return SendStreaming(std::move(turn));
+  if (settings_.streaming_list && source_->SupportsStreamingList()) return SendStreaming(std::move(turn));
   SendList(std::move(turn));
 }
 
@@ -181,7 +181,7 @@ void Reflector::HistoryGone(const Error& error) {
   CountFailure(error);
   if (++expirations_ == 1) {
     Report(kWatch, error, Nanos(0));
-    return Go(&Reflector::StartRound, client::Gate::Purpose::kRelist);
+    return Go(&Reflector::StartRound, client::ReconnectGate::Purpose::kRelist);
   }
   resync_timer_.Cancel();
   const Nanos delay = backoff_.Next(jitter_);

@@ -48,12 +48,12 @@
 #include "cache/queue/delta_fifo.h"
 #include "cache/reflector/backoff.h"
 #include "cache/reflector/history_check.h"
-#include "cache/reflector/informer_options.h"
+#include "cache/reflector/informer_settings.h"
 #include "cache/reflector/list_watch.h"
 #include "cache/reflector/object_intake.h"
 #include "cache/reflector/strand_timer.h"
 #include "cache/reflector/watch_errors.h"
-#include "client/request/gate.h"
+#include "client/request/reconnect_gate.h"
 #include "client/verbs/watch_decoder.h"
 #include "codec/list_splitter.h"
 #include "kgen/cache/informer_status.h"
@@ -108,13 +108,13 @@ class Reflector final : public SharedObject {
   // `table` describes the kind; `strand` is the informer's. The fifo must outlive the reflector's last task; the
   // informer owns both.
   Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
-            Shared<Strand> strand, Shared<Observer> observer, InformerOptions options, Hooks hooks);
+            Shared<Strand> strand, Shared<Observer> observer, InformerSettings settings, Hooks hooks);
 
   void Start();  // the first round starts at once
   // Ends stream and timers; no hook is called afterwards. Idempotent.
   void Stop();
   ReflectorStatus status() const;
-  // How often Hooks::should_resync is called while it watches; 0: never. Replaces InformerOptions::resync.
+  // How often Hooks::should_resync is called while it watches; kNever: not at all. Replaces InformerSettings::resync.
   void SetResync(Nanos period);
   // Forgets shared strings and subtrees that no object uses any more, in short tasks on the strand. Call it after a
   // relist was applied.
@@ -124,7 +124,7 @@ class Reflector final : public SharedObject {
   bool FreeStep(std::size_t entries) { return intake_.FreeStep(entries); }
 
  private:
-  using Turn = client::Gate::Turn;
+  using Turn = client::ReconnectGate::Turn;
   using Step = void (Reflector::*)(Turn);  // sends a request, after its turn was granted
   class Stream;
 
@@ -225,7 +225,7 @@ class Reflector final : public SharedObject {
   template <typename S>
   S& Become(S state);
   void Go(Step step);
-  void Go(Step step, client::Gate::Purpose purpose);  // runs `step` as soon as the gate grants a turn
+  void Go(Step step, client::ReconnectGate::Purpose purpose);  // runs `step` as soon as the gate grants a turn
   void OnTurn();
   void OnGateClosed();
   void Wait(Nanos delay, Step step, bool wakes);  // `wakes`: also when another stream succeeds
@@ -308,10 +308,10 @@ class Reflector final : public SharedObject {
   const Shared<Executor> executor_;
   const Shared<Strand> strand_;
   const Shared<Observer> observer_;
-  const InformerOptions options_;
+  const InformerSettings settings_;
   Hooks hooks_;  // emptied by Stop()
   const std::string name_;
-  const Shared<client::Gate> gate_;
+  const Shared<client::ReconnectGate> gate_;
 
   State state_;
   StrandTimer timer_;  // of the current state: a delay or a deadline

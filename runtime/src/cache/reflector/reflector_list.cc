@@ -29,7 +29,7 @@ std::string Reflector::ListVersion() const {
 }
 
 std::int64_t Reflector::PageSize(const std::string& version) const {
-  if (options_.page_size != 0) return options_.page_size;
+  if (settings_.page_size != 0) return settings_.page_size;
   if (server_pages_) return kDefaultPageSize;
   return version.empty() || version == "0" ? kDefaultPageSize : 0;  // given a version, the server reads from its cache
 }

@@ -280,7 +280,7 @@ void Reflector::OnWatchDeadline(Watching& state) {
 // The timer runs as long as the watches of the round.
 void Reflector::ArmResync() {
   resync_timer_.Cancel();
-  if (resync_ <= Nanos(0)) return;
+  if (resync_ == kNever) return;
   resync_timer_.After(resync_, TimerKind::kHousekeeping, [self = Shared<Reflector>(this)] { self->OnResync(); });
 }
 

@@ -50,7 +50,8 @@ bool MayBeStarting(const Error& error) {
 }
 
 bool IsRefusal(const Error& error) {
-  return error.code() == Code::kUnauthorized || error.code() == Code::kForbidden || error.code() == Code::kNotFound;
+  const Code code = error.code();
+  return code == Code::kUnauthorized || code == Code::kForbidden || code == Code::kNotFound || code == Code::kInvalid;
 }
 
 }  // namespace kgen::cache

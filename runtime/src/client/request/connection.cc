@@ -43,7 +43,7 @@ ConnectionState::ConnectionState(Connection::Parts parts, Shared<ThrottledObserv
       limiter(settings.qps, settings.burst),
       token(std::move(settings.token), std::move(settings.token_file)),
       exec(std::move(settings.exec)),
-      gate(MakeShared<Gate>(executor)),
+      gate(MakeShared<ReconnectGate>(executor)),
       requests(MakeShared<RequestCounts>(HostOf(host))) {
   executor->ReportTo(observer);
   detail::OutOfMemory();

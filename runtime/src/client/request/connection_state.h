@@ -10,8 +10,8 @@
 
 #include "client/auth/exec_credential.h"
 #include "client/auth/token_source.h"
-#include "client/request/gate.h"
 #include "client/request/rate_limiter.h"
+#include "client/request/reconnect_gate.h"
 #include "client/request/request_counts.h"
 #include "client/request/sent_tokens.h"
 #include "core/observers/throttled_observer.h"
@@ -60,7 +60,7 @@ class ConnectionState : public SharedObject {
   TokenSource token;
   SentTokens sent;
   const Shared<ExecCredentials> exec;  // or null
-  const Shared<Gate> gate;             // of the informers
+  const Shared<ReconnectGate> gate;    // of the informers
   const Shared<RequestCounts> requests;
 };
 

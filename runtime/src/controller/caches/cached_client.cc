@@ -22,31 +22,31 @@ ClientState::~ClientState() {
   for (Held* held = first_.load(); held != nullptr;) delete std::exchange(held, held->next);
 }
 
-CacheCore* ClientState::Find(const TypeTable& table, const KindInfo& kind) const noexcept {
+KindCache* ClientState::Find(const TypeTable& table, const KindInfo& kind) const noexcept {
   for (const Held* held = first_.load(std::memory_order_acquire); held != nullptr; held = held->next) {
     if (held->table == &table && held->kind == &kind) return held->core.get();
   }
   return nullptr;
 }
 
-CacheCore* ClientState::Keep(const TypeTable& table, const KindInfo& kind, Shared<CacheCore> core) {
+KindCache* ClientState::Keep(const TypeTable& table, const KindInfo& kind, Shared<KindCache> core) {
   const MutexLock lock(mutex_);
-  if (CacheCore* const known = Find(table, kind)) return known;  // `core` is the same one, or another user's is gone
-  CacheCore* const kept = core.get();
+  if (KindCache* const known = Find(table, kind)) return known;  // `core` is the same one, or another user's is gone
+  KindCache* const kept = core.get();
   first_.store(new Held{&table, &kind, std::move(core), first_.load()}, std::memory_order_release);
   return kept;
 }
 
-Result<CacheCore*> ClientState::Synced(const Caches& caches, const TypeTable& table, const KindInfo& kind,
+Result<KindCache*> ClientState::Synced(const Caches& caches, const TypeTable& table, const KindInfo& kind,
                                        const std::stop_token& stop) {
-  if (CacheCore* const known = Find(table, kind)) return known;
+  if (KindCache* const known = Find(table, kind)) return known;
   Result<AnyCache> cache = caches.Of(table, kind);
   if (!cache) return Fail(std::move(cache).error());
   // A read that need not wait succeeds after a stop, too: what was begun may be finished.
   if (!cache->HasSynced()) {
     if (Result<void> synced = cache->WaitForSync(stop); !synced) return Fail(std::move(synced).error());
   }
-  return Keep(table, kind, cache->core());
+  return Keep(table, kind, cache->kind_cache());
 }
 
 }  // namespace controller
@@ -152,7 +152,7 @@ RestMapper CachedClient::mapper() const { return state_->mapper(); }
 
 Result<AnyRef> CachedClient::GetAny(const TypeTable& table, const KindInfo& kind, const ObjectKey& key) const {
   if (live_) return GetLive(connection_, table, kind, key);
-  const Result<controller::CacheCore*> cache = state_->Synced(caches_, table, kind, connection_.stop());
+  const Result<controller::KindCache*> cache = state_->Synced(caches_, table, kind, connection_.stop());
   if (!cache) return Fail(cache.error().With("get " + std::string(kind.resource) + " " + key.str()));
   return (*cache)->GetFresh(key, connection_.stop());
 }
@@ -160,7 +160,7 @@ Result<AnyRef> CachedClient::GetAny(const TypeTable& table, const KindInfo& kind
 Result<std::vector<AnyRef>> CachedClient::ListAny(const TypeTable& table, const KindInfo& kind,
                                                   const ListFilter& filter) const {
   if (live_) return ListLive(connection_, table, kind, filter);
-  const Result<controller::CacheCore*> cache = state_->Synced(caches_, table, kind, connection_.stop());
+  const Result<controller::KindCache*> cache = state_->Synced(caches_, table, kind, connection_.stop());
   if (!cache) return Fail(cache.error().With("list " + std::string(kind.resource)));
   return (*cache)->ListFresh(filter, connection_.stop());
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "client/verbs/kind_registry.h"
-#include "controller/caches/cache_core.h"
+#include "controller/caches/kind_cache.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "kgen/client/rest_mapper.h"
@@ -13,8 +13,8 @@
 namespace kgen {
 namespace controller {
 
-Result<Shared<CacheCore>> CachesState::Of(const TypeTable& table, const KindInfo& kind) {
-  Shared<CacheCore> core;
+Result<Shared<KindCache>> CachesState::Of(const TypeTable& table, const KindInfo& kind) {
+  Shared<KindCache> core;
   std::stop_token stop;
   {
     const MutexLock lock(mutex_);
@@ -22,18 +22,18 @@ Result<Shared<CacheCore>> CachesState::Of(const TypeTable& table, const KindInfo
       return Fail(
           Error(Code::kStopped, "the caches have been shut down").With("cache of " + std::string(kind.resource)));
     }
-    for (CacheCore* const known : cores_) {
+    for (KindCache* const known : caches_) {
       if (!known->Serves(table, kind)) continue;
-      if (Shared<CacheCore> live = Shared<CacheCore>::TryAdd(known)) return live;
+      if (Shared<KindCache> live = Shared<KindCache>::TryAdd(known)) return live;
     }
-    cores_.reserve(cores_.size() + 1);  // the destructor of a core takes the lock, so nothing may fail after Make()
+    caches_.reserve(caches_.size() + 1);  // the destructor of a core takes the lock, so nothing may fail after Make()
     const bool written = written_.contains({std::string(kind.group), std::string(kind.resource)});
-    Result<Shared<CacheCore>> made = CacheCore::Make(Shared<CachesState>(this), table, kind, OptionsOf(kind), written);
+    Result<Shared<KindCache>> made = KindCache::Make(Shared<CachesState>(this), table, kind, written);
     if (!made) return made;
     for (const KindIndexes& each : indexes_) {
       if ((*made)->Serves(each.table, each.kind)) (*made)->Inherit(each.indexes);
     }
-    cores_.push_back(made->get());
+    caches_.push_back(made->get());
     core = *std::move(made);
     stop = stop_;
   }
@@ -41,54 +41,40 @@ Result<Shared<CacheCore>> CachesState::Of(const TypeTable& table, const KindInfo
   return core;
 }
 
-// A cluster-scoped kind has no use for the namespaces of the defaults.
-CacheOptions CachesState::OptionsOf(const KindInfo& kind) const {
-  for (const auto& [table, options] : options_.of) {
-    const KindInfo* const named = table != nullptr ? table->kind : nullptr;
-    if (named != nullptr && named->group == kind.group && named->resource == kind.resource) return options;
-  }
-  CacheOptions options = options_.defaults;
-  if (kind.scope == Scope::kCluster) {
-    options.namespaces.clear();
-    options.of_namespaces.clear();
-  }
-  return options;
-}
-
-std::vector<Shared<CacheCore>> CachesState::Live() {
-  std::vector<Shared<CacheCore>> live;
-  for (CacheCore* const core : cores_) {
-    if (Shared<CacheCore> held = Shared<CacheCore>::TryAdd(core)) live.push_back(std::move(held));
+std::vector<Shared<KindCache>> CachesState::Live() {
+  std::vector<Shared<KindCache>> live;
+  for (KindCache* const core : caches_) {
+    if (Shared<KindCache> held = Shared<KindCache>::TryAdd(core)) live.push_back(std::move(held));
   }
   return live;
 }
 
-void CachesState::Remove(CacheCore* core) noexcept {
+void CachesState::Remove(KindCache* core) noexcept {
   const MutexLock lock(mutex_);
-  std::erase(cores_, core);
+  std::erase(caches_, core);
 }
 
 void CachesState::Start(const std::stop_token& stop) {
-  std::vector<Shared<CacheCore>> cores;  // released without the lock, as everywhere here
+  std::vector<Shared<KindCache>> cores;  // released without the lock, as everywhere here
   {
     const MutexLock lock(mutex_);
     if (started_.exchange(true)) return;
     stop_ = stop;
     cores = Live();
   }
-  for (const Shared<CacheCore>& core : cores) core->Start(stop);
+  for (const Shared<KindCache>& core : cores) core->Start(stop);
 }
 
 Result<void> CachesState::WaitForSync(const std::stop_token& stop) {
-  const TimePoint deadline = Later(connection_.clock().Now(), sync_timeout());
+  const TimePoint deadline = Later(connection_.clock().Now(), options_.sync_timeout);
   while (true) {
     if (stop.stop_requested()) return Fail(Code::kCancelled, "sync of caches: a stop was requested");
-    std::vector<Shared<CacheCore>> cores;
+    std::vector<Shared<KindCache>> cores;
     {
       const MutexLock lock(mutex_);
       cores = Live();
     }
-    std::erase_if(cores, [](const Shared<CacheCore>& core) { return core->HasSynced(); });
+    std::erase_if(cores, [](const Shared<KindCache>& core) { return core->HasSynced(); });
     if (cores.empty()) return {};
     if (Result<void> synced = cores.front()->WaitForSync(stop, deadline - connection_.clock().Now()); !synced) {
       return synced;
@@ -97,15 +83,15 @@ Result<void> CachesState::WaitForSync(const std::stop_token& stop) {
 }
 
 void CachesState::Shutdown() {
-  std::vector<Shared<CacheCore>> cores;
+  std::vector<Shared<KindCache>> cores;
   {
     const MutexLock lock(mutex_);
     shut_down_ = true;
     cores = Live();
   }
-  for (const Shared<CacheCore>& core : cores) core->Stop();
-  for (const Shared<CacheCore>& core : cores) {
-    for (const Shared<cache::InformerCore>& informer : core->informers()) {
+  for (const Shared<KindCache>& core : cores) core->Stop();
+  for (const Shared<KindCache>& core : cores) {
+    for (const Shared<cache::Informer>& informer : core->informers()) {
       // On a thread that must not block, Join() fails and this does not wait: the informers end by themselves.
       if (!informer->Join({})) return;
     }
@@ -113,25 +99,25 @@ void CachesState::Shutdown() {
 }
 
 std::vector<cache::InformerStatus> CachesState::status() {
-  std::vector<Shared<CacheCore>> cores;
+  std::vector<Shared<KindCache>> cores;
   {
     const MutexLock lock(mutex_);
     cores = Live();
   }
   std::vector<cache::InformerStatus> all;
-  for (const Shared<CacheCore>& core : cores) {
+  for (const Shared<KindCache>& core : cores) {
     for (cache::InformerStatus& status : core->status()) all.push_back(std::move(status));
   }
   return all;
 }
 
-std::vector<Shared<CacheCore>> CachesState::LiveOf(const KindInfo& kind) {
-  std::vector<Shared<CacheCore>> cores;
+std::vector<Shared<KindCache>> CachesState::LiveOf(const KindInfo& kind) {
+  std::vector<Shared<KindCache>> cores;
   {
     const MutexLock lock(mutex_);
     cores = Live();
   }
-  std::erase_if(cores, [&](const Shared<CacheCore>& core) {
+  std::erase_if(cores, [&](const Shared<KindCache>& core) {
     return core->kind().group != kind.group || core->kind().resource != kind.resource;
   });
   return cores;
@@ -142,10 +128,10 @@ void CachesState::Remember(const Written& written) {
     const MutexLock lock(mutex_);
     written_.emplace(written.kind.group, written.kind.resource);
   }
-  for (const Shared<CacheCore>& core : LiveOf(written.kind)) core->Remember(written);
+  for (const Shared<KindCache>& core : LiveOf(written.kind)) core->Remember(written);
 }
 
-void CachesState::KeepIndex(const CacheCore& core, IndexSpec index) {
+void CachesState::KeepIndex(const KindCache& core, IndexSpec index) {
   const MutexLock lock(mutex_);
   auto kept =
       std::ranges::find_if(indexes_, [&](const KindIndexes& each) { return core.Serves(each.table, each.kind); });
@@ -158,7 +144,7 @@ void CachesState::KeepIndex(const CacheCore& core, IndexSpec index) {
 }
 
 AnyRef CachesState::Look(const KindInfo& kind, const ObjectKey& key) {
-  for (const Shared<CacheCore>& core : LiveOf(kind)) {
+  for (const Shared<KindCache>& core : LiveOf(kind)) {
     if (AnyRef object = core->Look(key)) return object;
   }
   return {};
@@ -169,13 +155,13 @@ AnyRef CachesState::Look(const KindInfo& kind, const ObjectKey& key) {
 // ----------------------------------------------------------------------------------------------------- handles
 
 CacheRegistration::CacheRegistration() noexcept = default;
-CacheRegistration::CacheRegistration(Shared<controller::CacheCore> core, std::vector<Registration> parts) noexcept
-    : core_(std::move(core)), parts_(std::move(parts)) {}
+CacheRegistration::CacheRegistration(Shared<controller::KindCache> core, std::vector<Registration> parts) noexcept
+    : cache_(std::move(core)), parts_(std::move(parts)) {}
 CacheRegistration::CacheRegistration(CacheRegistration&&) noexcept = default;
 CacheRegistration& CacheRegistration::operator=(CacheRegistration&& other) noexcept {
   if (this == &other) return *this;
   Remove();
-  core_ = std::move(other.core_);
+  cache_ = std::move(other.cache_);
   parts_ = std::move(other.parts_);
   return *this;
 }
@@ -183,7 +169,7 @@ CacheRegistration::~CacheRegistration() { Remove(); }
 
 void CacheRegistration::Remove() {
   parts_.clear();
-  core_ = {};
+  cache_ = {};
 }
 
 Result<void> CacheRegistration::status() const {
@@ -204,49 +190,49 @@ std::size_t CacheRegistration::Backlog() const noexcept {
 }
 
 AnyCache::AnyCache() noexcept = default;
-AnyCache::AnyCache(Shared<controller::CacheCore> core) noexcept : core_(std::move(core)) {}
+AnyCache::AnyCache(Shared<controller::KindCache> core) noexcept : cache_(std::move(core)) {}
 AnyCache::AnyCache(const AnyCache&) noexcept = default;
 AnyCache::AnyCache(AnyCache&&) noexcept = default;
 AnyCache& AnyCache::operator=(AnyCache other) noexcept {
-  std::swap(core_, other.core_);
+  std::swap(cache_, other.cache_);
   return *this;
 }
 AnyCache::~AnyCache() = default;
-const TypeTable& AnyCache::table() const noexcept { return core_->table(); }
-const KindInfo& AnyCache::kind() const noexcept { return core_->kind(); }
-std::string AnyCache::name() const { return core_->name(); }
-Result<AnyRef> AnyCache::Get(const ObjectKey& key) const { return core_->Get(key); }
-Result<std::vector<AnyRef>> AnyCache::List(const ListFilter& filter) const { return core_->List(filter); }
+const TypeTable& AnyCache::table() const noexcept { return cache_->table(); }
+const KindInfo& AnyCache::kind() const noexcept { return cache_->kind(); }
+std::string AnyCache::name() const { return cache_->name(); }
+Result<AnyRef> AnyCache::Get(const ObjectKey& key) const { return cache_->Get(key); }
+Result<std::vector<AnyRef>> AnyCache::List(const ListFilter& filter) const { return cache_->List(filter); }
 Result<void> AnyCache::AddIndex(std::string_view name, const FieldPath& path) const {
-  return core_->AddIndex(name, path);
+  return cache_->AddIndex(name, path);
 }
 Result<void> AnyCache::AddIndex(std::string_view name, const cache::IndexFunction& function) const {
-  return core_->AddIndex(name, function);
+  return cache_->AddIndex(name, function);
 }
 CacheRegistration AnyCache::AddEventHandler(AnyHandler handler, const HandlerOptions& options) const {
-  return core_->AddEventHandler(std::move(handler), options);
+  return cache_->AddEventHandler(std::move(handler), options);
 }
-bool AnyCache::HasSynced() const noexcept { return core_->HasSynced(); }
-Result<void> AnyCache::WaitForSync(std::stop_token stop) const { return core_->WaitForSync(std::move(stop)); }
+bool AnyCache::HasSynced() const noexcept { return cache_->HasSynced(); }
+Result<void> AnyCache::WaitForSync(std::stop_token stop) const { return cache_->WaitForSync(std::move(stop)); }
 Result<void> AnyCache::WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop,
                                  Nanos limit) const {
-  return core_->WaitUntil(key, version, std::move(stop), limit);
+  return cache_->WaitUntil(key, version, std::move(stop), limit);
 }
 Result<AnyRef> AnyCache::WaitFor(const ObjectKey& key, const std::function<bool(const AnyRef&)>& predicate,
                                  std::stop_token stop, Nanos limit) const {
-  return core_->WaitFor(key, predicate, std::move(stop), limit);
+  return cache_->WaitFor(key, predicate, std::move(stop), limit);
 }
 Result<std::string> AnyCache::ResourceVersion(std::string_view in_namespace) const {
-  return core_->ResourceVersion(in_namespace);
+  return cache_->ResourceVersion(in_namespace);
 }
-std::vector<cache::InformerStatus> AnyCache::status() const { return core_->status(); }
+std::vector<cache::InformerStatus> AnyCache::status() const { return cache_->status(); }
 
 Caches::Caches(const Connection& connection, CachesOptions options)
     : state_(MakeShared<controller::CachesState>(connection, std::move(options))) {}
 
 Result<AnyCache> Caches::Of(const TypeTable& table, const KindInfo& kind) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
-  Result<Shared<controller::CacheCore>> core = state_->Of(table, kind);
+  Result<Shared<controller::KindCache>> core = state_->Of(table, kind);
   if (!core) return Fail(std::move(core).error());
   return AnyCache(*std::move(core));
 }

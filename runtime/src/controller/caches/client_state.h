@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "controller/caches/cache_core.h"
+#include "controller/caches/kind_cache.h"
 #include "core/memory/mutex.h"
 #include "kgen/client/rest_mapper.h"
 #include "kgen/controller/caches.h"
@@ -51,7 +51,7 @@ class ClientState final : public SharedObject {
   const RestMapper& mapper() const noexcept { return mapper_; }
   // The cache of a kind, which has synced. Valid as long as this object. The first call for a kind makes it and blocks;
   // if that fails, nothing is kept.
-  Result<CacheCore*> Synced(const Caches& caches, const TypeTable& table, const KindInfo& kind,
+  Result<KindCache*> Synced(const Caches& caches, const TypeTable& table, const KindInfo& kind,
                             const std::stop_token& stop);
 
  private:
@@ -59,11 +59,11 @@ class ClientState final : public SharedObject {
   struct Held {
     const TypeTable* table;
     const KindInfo* kind;
-    Shared<CacheCore> core;
+    Shared<KindCache> core;
     Held* next;
   };
-  CacheCore* Find(const TypeTable& table, const KindInfo& kind) const noexcept;
-  CacheCore* Keep(const TypeTable& table, const KindInfo& kind, Shared<CacheCore> core);
+  KindCache* Find(const TypeTable& table, const KindInfo& kind) const noexcept;
+  KindCache* Keep(const TypeTable& table, const KindInfo& kind, Shared<KindCache> core);
 
   const RestMapper mapper_;
   Mutex mutex_;  // of those who add to the list

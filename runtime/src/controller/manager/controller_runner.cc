@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cache/wait_for_sync.h"
 #include "client/request/errors.h"
 #include "controller/queue/queue_state.h"
 #include "core/execution/jitter.h"
@@ -334,7 +335,7 @@ Result<void> ControllerRunner::WaitForInitialEvents(const std::vector<CacheRegis
   for (const CacheRegistration& each : registrations) {
     for (const Registration& part : each.parts()) options.handlers.push_back(&part);
   }
-  return detail::WaitForSync(*environment_.executor, stop, {}, options);
+  return cache::WaitForSync(*environment_.executor, stop, {}, options);
 }
 
 Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::stop_token& stop,

@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Jobs: work of an informer on all of its objects, namely applying a list, delivering a resync, and replaying the
+// SteppedJob: work of an informer on all of its objects, namely applying a list, delivering a resync, and replaying the
 // objects to a handler that was added late. With a million objects each takes seconds, so a job is done in steps, each
 // a task on the strand, and other tasks run in between. Intermediate results are not visible: a list is built beside
 // the store and published at once, and nothing else is applied before the job has ended.
-#ifndef KGEN_SRC_CACHE_JOBS_H_
-#define KGEN_SRC_CACHE_JOBS_H_
+#ifndef KGEN_SRC_CACHE_STEPPED_JOBS_H_
+#define KGEN_SRC_CACHE_STEPPED_JOBS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -23,9 +23,9 @@
 namespace kgen::cache {
 
 // Thread safety: on the informer's strand. Destroying an unfinished job abandons it.
-class Job {
+class SteppedJob {
  public:
-  virtual ~Job() = default;
+  virtual ~SteppedJob() = default;
   // Processes about `units` objects, counting each event once for each handler that receives it, and subtracts the
   // number processed from `units`. Returns true when the job is done.
   virtual bool Step(std::size_t& units) = 0;
@@ -60,7 +60,7 @@ class ObjectsByKey {
 
 // Applies a list: replaces the store's content, then delivers the differences as events: first the deletions, in the
 // order of their keys, then the rest, in the order of the list.
-class ListJob final : public Job {
+class ListJob final : public SteppedJob {
  public:
   ListJob(JobContext context, Delta list, bool initial);
   ~ListJob() override;
@@ -101,7 +101,7 @@ class ListJob final : public Job {
 };
 
 // Delivers all objects again to handlers whose period has passed.
-class ResyncJob final : public Job {
+class ResyncJob final : public SteppedJob {
  public:
   explicit ResyncJob(JobContext context);
   bool Step(std::size_t& units) override;
@@ -114,7 +114,7 @@ class ResyncJob final : public Job {
 };
 
 // Delivers all objects, as initial, to a handler that was added late, and registers it.
-class ReplayJob final : public Job {
+class ReplayJob final : public SteppedJob {
  public:
   ReplayJob(JobContext context, Shared<Listener> listener, Nanos effective_resync, TimePoint registered);
   // If the job is destroyed before its end, the informer is stopping. Nothing else knows the listener yet, so its
@@ -134,4 +134,4 @@ class ReplayJob final : public Job {
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_SRC_CACHE_JOBS_H_
+#endif  // KGEN_SRC_CACHE_STEPPED_JOBS_H_

@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "controller/caches/field_selector.h"
+#include "cache/field_selector.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-namespace kgen::controller {
+namespace kgen::cache {
 namespace {
 
 using nlohmann::json;
@@ -87,4 +87,4 @@ bool FieldSelector::Matches(std::string_view object) const {
   });
 }
 
-}  // namespace kgen::controller
+}  // namespace kgen::cache

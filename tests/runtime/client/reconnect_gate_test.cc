@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "client/request/gate.h"
+#include "client/request/reconnect_gate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,19 +15,19 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ManualExecutor;
-using Purpose = Gate::Purpose;
+using Purpose = ReconnectGate::Purpose;
 
 const Error kDown(Code::kUnavailable, "cannot connect to 10.0.0.1:6443: connection refused");
 
 // An informer's stream at the gate.
 struct Entrant {
-  Gate::Turn turn;
+  ReconnectGate::Turn turn;
   bool granted = false;
 };
 
-class GateTest : public ::testing::Test {
+class ReconnectGateTest : public ::testing::Test {
  protected:
-  ~GateTest() override {
+  ~ReconnectGateTest() override {
     entrants_.clear();
     executor_->Run();  // what was posted to those who have left, which holds the gate and so the executor
     EXPECT_EQ(executor_->manual_clock()->armed(), 0u) << "nobody is left who could need a timer";
@@ -78,15 +78,15 @@ class GateTest : public ::testing::Test {
 
   Shared<ManualExecutor> executor_ = MakeShared<ManualExecutor>();
   Shared<Strand> strand_ = executor_->MakeStrand("test");
-  Shared<Gate> gate_ = MakeShared<Gate>(executor_);
+  Shared<ReconnectGate> gate_ = MakeShared<ReconnectGate>(executor_);
   std::vector<std::unique_ptr<Entrant>> entrants_;
 };
 
-TEST_F(GateTest, LetsAllStreamsInAtOnceWhenAProgramStarts) {
+TEST_F(ReconnectGateTest, LetsAllStreamsInAtOnceWhenAProgramStarts) {
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(Enter(Purpose::kFirst).granted);
 }
 
-TEST_F(GateTest, ParksAllStreamsWithoutAConnectionAndSendsOneProbeAtATime) {
+TEST_F(ReconnectGateTest, ParksAllStreamsWithoutAConnectionAndSendsOneProbeAtATime) {
   for (int i = 0; i < 12; ++i) Enter(Purpose::kFirst);
   EXPECT_EQ(Granted(), 12u);
   for (const auto& entrant : entrants_) Fail(*entrant);
@@ -101,7 +101,7 @@ TEST_F(GateTest, ParksAllStreamsWithoutAConnectionAndSendsOneProbeAtATime) {
   EXPECT_EQ(Granted(), 1u);
 }
 
-TEST_F(GateTest, AsksLessOftenTheLongerTheOutageLastsWhateverTheNumberOfStreams) {
+TEST_F(ReconnectGateTest, AsksLessOftenTheLongerTheOutageLastsWhateverTheNumberOfStreams) {
   for (int i = 0; i < 60; ++i) Enter(Purpose::kFirst);
   for (const auto& entrant : entrants_) Fail(*entrant);
   for (const auto& entrant : entrants_) Again(*entrant);
@@ -115,7 +115,7 @@ TEST_F(GateTest, AsksLessOftenTheLongerTheOutageLastsWhateverTheNumberOfStreams)
 }
 
 // Contract: informer ER-10.
-TEST_F(GateTest, WaitsNoLongerThanTwoSecondsInTheFirstMinuteAndDoublesFromTwoHundredMilliseconds) {
+TEST_F(ReconnectGateTest, WaitsNoLongerThanTwoSecondsInTheFirstMinuteAndDoublesFromTwoHundredMilliseconds) {
   Entrant& entrant = Enter();
   for (const Nanos most : {200ms, 400ms, 800ms, 1600ms, 2000ms, 2000ms, 2000ms}) {
     Fail(entrant);
@@ -125,7 +125,7 @@ TEST_F(GateTest, WaitsNoLongerThanTwoSecondsInTheFirstMinuteAndDoublesFromTwoHun
   }
 }
 
-TEST_F(GateTest, ReleasesParkedStreamsAtABoundedRate) {
+TEST_F(ReconnectGateTest, ReleasesParkedStreamsAtABoundedRate) {
   Entrant& first = Enter();
   Fail(first);
   for (int i = 0; i < 100; ++i) Enter();
@@ -150,7 +150,7 @@ TEST_F(GateTest, ReleasesParkedStreamsAtABoundedRate) {
 }
 
 // A server that has just started may answer all resumed watches at once, with 410.
-TEST_F(GateTest, ReleasesListsThatFollowExpiredWatchesAtABoundedRateToo) {
+TEST_F(ReconnectGateTest, ReleasesListsThatFollowExpiredWatchesAtABoundedRateToo) {
   constexpr std::size_t kInformers = 60;
   for (std::size_t i = 0; i < kInformers; ++i) Enter();
   const TimePoint start = Now();
@@ -174,13 +174,13 @@ TEST_F(GateTest, ReleasesListsThatFollowExpiredWatchesAtABoundedRateToo) {
   for (std::size_t i = 0; i + 50 < requests.size(); ++i) EXPECT_GT(requests[i + 50] - requests[i], 1s - 10ms) << i;
 }
 
-TEST_F(GateTest, NotifiesWaitingStreamsThatItHasClosed) {
+TEST_F(ReconnectGateTest, NotifiesWaitingStreamsThatItHasClosed) {
   Entrant& last = *[&] {
     for (int i = 0; i < 5; ++i) Enter();
     return entrants_.back().get();
   }();
   bool closed = false;
-  const Gate::Turn turn = gate_->Enter(Purpose::kAgain, strand_, [] {}, [&] { closed = true; });
+  const ReconnectGate::Turn turn = gate_->Enter(Purpose::kAgain, strand_, [] {}, [&] { closed = true; });
   executor_->Run();
   EXPECT_FALSE(closed);
   Fail(last);
@@ -188,7 +188,7 @@ TEST_F(GateTest, NotifiesWaitingStreamsThatItHasClosed) {
   EXPECT_TRUE(closed);
 }
 
-TEST_F(GateTest, TreatsAnyResponseAsAConnection) {
+TEST_F(ReconnectGateTest, TreatsAnyResponseAsAConnection) {
   Entrant& first = Enter();
   Fail(first);
   Enter();
@@ -199,7 +199,7 @@ TEST_F(GateTest, TreatsAnyResponseAsAConnection) {
   EXPECT_TRUE(other.granted);
 }
 
-TEST_F(GateTest, ResetsItsDelayOnlyAfterAStreamThatLastedTenSeconds) {
+TEST_F(ReconnectGateTest, ResetsItsDelayOnlyAfterAStreamThatLastedTenSeconds) {
   Entrant& entrant = Enter();
   const auto fail_often = [&] {
     for (int i = 0; i < 6; ++i) {
@@ -228,7 +228,7 @@ TEST_F(GateTest, ResetsItsDelayOnlyAfterAStreamThatLastedTenSeconds) {
   EXPECT_LE(delay_after(10s), 200ms);
 }
 
-TEST_F(GateTest, CountsStreamsThatAreStillOpenOnAnOlderConnection) {
+TEST_F(ReconnectGateTest, CountsStreamsThatAreStillOpenOnAnOlderConnection) {
   Entrant& open = Enter();
   open.turn.Opened();
   Entrant& entrant = Enter();
@@ -243,7 +243,7 @@ TEST_F(GateTest, CountsStreamsThatAreStillOpenOnAnOlderConnection) {
   EXPECT_LE(gate_->UntilProbe(), 200ms);
 }
 
-TEST_F(GateTest, SendsTheNextProbeAtOnceWhenAProbeIsAbandoned) {
+TEST_F(ReconnectGateTest, SendsTheNextProbeAtOnceWhenAProbeIsAbandoned) {
   Entrant& first = Enter();
   Fail(first);
   Entrant& probe = Enter();
@@ -256,7 +256,7 @@ TEST_F(GateTest, SendsTheNextProbeAtOnceWhenAProbeIsAbandoned) {
   EXPECT_TRUE(next.granted);
 }
 
-TEST_F(GateTest, SendsAnotherProbeWhileOneIsUnanswered) {
+TEST_F(ReconnectGateTest, SendsAnotherProbeWhileOneIsUnanswered) {
   Entrant& first = Enter();
   Fail(first);
   Entrant& probe = Enter();
@@ -269,22 +269,22 @@ TEST_F(GateTest, SendsAnotherProbeWhileOneIsUnanswered) {
   EXPECT_TRUE(next.granted);
 }
 
-TEST_F(GateTest, NeverCallsAStreamThatHasLeft) {
+TEST_F(ReconnectGateTest, NeverCallsAStreamThatHasLeft) {
   Entrant& first = Enter();
   Fail(first);
   bool called = false;
-  Gate::Turn turn = gate_->Enter(Purpose::kAgain, strand_, [&] { called = true; });
+  ReconnectGate::Turn turn = gate_->Enter(Purpose::kAgain, strand_, [&] { called = true; });
   turn.Leave();
   Advance(1min);
   EXPECT_FALSE(called);
-  Gate::Turn parked = gate_->Enter(Purpose::kAgain, strand_, [&] { called = true; });
+  ReconnectGate::Turn parked = gate_->Enter(Purpose::kAgain, strand_, [&] { called = true; });
   while (executor_->manual_clock()->armed() > 0) executor_->manual_clock()->MoveTo(*executor_->manual_clock()->Next());
   parked.Leave();  // granted, but not called yet
   executor_->Run();
   EXPECT_FALSE(called);
 }
 
-TEST_F(GateTest, LetsBackgroundStreamsInLast) {
+TEST_F(ReconnectGateTest, LetsBackgroundStreamsInLast) {
   Entrant& first = Enter();
   Fail(first);
   Entrant& check = Enter(Purpose::kBackground);
@@ -299,7 +299,7 @@ TEST_F(GateTest, LetsBackgroundStreamsInLast) {
   EXPECT_TRUE(check.granted);
 }
 
-TEST_F(GateTest, WakesRefusedStreamsAtTheFirstSuccessOnly) {
+TEST_F(ReconnectGateTest, WakesRefusedStreamsAtTheFirstSuccessOnly) {
   Entrant& refused = Enter();
   refused.turn.Refused();
   Entrant& hopeful = Enter(Purpose::kOnSuccess);
@@ -321,7 +321,7 @@ TEST_F(GateTest, WakesRefusedStreamsAtTheFirstSuccessOnly) {
   EXPECT_TRUE(again.granted);
 }
 
-TEST_F(GateTest, RemembersForHalfAMinuteThatTheConnectionCameBack) {
+TEST_F(ReconnectGateTest, RemembersForHalfAMinuteThatTheConnectionCameBack) {
   EXPECT_TRUE(gate_->reconnected_lately());  // there was no response yet
   Advance(1min);
   EXPECT_TRUE(gate_->reconnected_lately());

@@ -1,12 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "kgen/cache/informer_core.h"
+#include "cache/informer.h"
 
 #include <cstdint>
 #include <new>
 #include <optional>
 #include <utility>
 
-#include "cache/informer_impl.h"
 #include "cache/store/version_number.h"
 #include "client/request/errors.h"
 #include "core/execution/fork_error.h"
@@ -19,23 +18,23 @@
 namespace kgen::cache {
 // Ends the informer on its strand. If the executor discards the task, no strand runs any more, and the destructor ends
 // the informer at once.
-class InformerCore::Impl::StopTask {
+class Informer::StopTask {
  public:
-  explicit StopTask(Shared<Impl> impl) noexcept : impl_(std::move(impl)) {}
+  explicit StopTask(Shared<Informer> informer) noexcept : informer_(std::move(informer)) {}
   StopTask(StopTask&&) noexcept = default;
   StopTask& operator=(StopTask&&) = delete;
   ~StopTask() { (*this)(); }
   void operator()() noexcept {
-    if (const Shared<Impl> impl = std::exchange(impl_, {})) impl->StopOnStrand();
+    if (const Shared<Informer> informer = std::exchange(informer_, {})) informer->StopOnStrand();
   }
 
  private:
-  Shared<Impl> impl_;
+  Shared<Informer> informer_;
 };
 
 // Frees a store that has no readers, and then the strings and subtrees that its objects shared, in tasks of bounded
 // length. Made with the informer, because the informer's destructor must not need memory.
-class InformerCore::Impl::Freer final : public SharedObject {
+class Informer::Freer final : public SharedObject {
  public:
   Freer(Shared<ReservedPost> post, std::size_t objects_per_task)
       : post_(std::move(post)), objects_per_task_(objects_per_task) {}
@@ -70,26 +69,26 @@ class InformerCore::Impl::Freer final : public SharedObject {
   bool emptied_ = false;
 };
 
-void InformerCore::Impl::FireRelay::operator()() const {
+void Informer::FireRelay::operator()() const {
   const Shared<StopRelay> held = relay;  // the informer may destroy this object
-  if (const Shared<Impl> impl = held->Take()) impl->Stop();
+  if (const Shared<Informer> informer = held->Take()) informer->Stop();
 }
 
 // -------------------------------------------------------------------------------------------------- any thread
 
-InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source, const TypeTable& table,
-                         InformerOptions options)
+Informer::Informer(const Connection& connection, Shared<ListWatch> source, const TypeTable& table,
+                   InformerSettings settings)
     : connection_(connection),
       source_(std::move(source)),
       table_(table),
-      options_(std::move(options)),
+      settings_(std::move(settings)),
       name_(source_->Describe()),
       executor_(connection.shared_executor()),
       observer_(&connection.observer()),
       strand_(executor_->MakeStrand("informer " + name_)),
       work_post_(executor_->ReservePost(strand_)),
       stop_post_(executor_->ReservePost(strand_)),
-      freer_(MakeShared<Freer>(executor_->ReservePost(strand_), options_.objects_per_task)),
+      freer_(MakeShared<Freer>(executor_->ReservePost(strand_), settings_.objects_per_task)),
       store_(MakeShared<Store>()),
       joiner_(executor_->MakeWaiter("stop of informer " + name_)),
       relay_(MakeShared<StopRelay>()),
@@ -103,24 +102,24 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
 
 // Runs on any thread. Tasks of the strand may still be sweeping the reflector's shared values, so they are freed on the
 // strand.
-InformerCore::Impl::~Impl() {
+Informer::~Informer() {
   if (!store_.ReleaseUnlessLast() || reflector_) freer_->Start(std::move(store_), std::move(reflector_));
 }
 
-void InformerCore::Impl::Start(std::stop_token stop) {
+void Informer::Start(std::stop_token stop) {
   if (detail::ForkedChild() || stopping_.load() || started_->set.exchange(true)) return;
-  relay_->Set(Shared<Impl>(this));
+  relay_->Set(Shared<Informer>(this));
   if (stopping_.load()) relay_->Take();  // a concurrent Stop() found nothing to take
-  executor_->Post(strand_, [self = Shared<Impl>(this)] { self->StartOnStrand(); });
+  executor_->Post(strand_, [self = Shared<Informer>(this)] { self->StartOnStrand(); });
   on_stop_.emplace(std::move(stop), FireRelay{relay_});  // if the stop was already requested, this calls it at once
 }
 
-void InformerCore::Impl::Stop() noexcept {
+void Informer::Stop() noexcept {
   if (detail::ForkedChild() || stopping_.exchange(true)) return;
-  stop_post_->Post(StopTask(Shared<Impl>(this)));
+  stop_post_->Post(StopTask(Shared<Informer>(this)));
 }
 
-Result<void> InformerCore::Impl::Join(const std::stop_token& stop) {
+Result<void> Informer::Join(const std::stop_token& stop) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   if (!joins_.exchange(true)) {
     Result<void> joined;
@@ -137,7 +136,7 @@ Result<void> InformerCore::Impl::Join(const std::stop_token& stop) {
   return JoinWith(*waiter, stop);
 }
 
-Result<void> InformerCore::Impl::JoinWith(Waiter& waiter, const std::stop_token& stop) {
+Result<void> Informer::JoinWith(Waiter& waiter, const std::stop_token& stop) {
   while (!IsStopped()) {
     if (Result<void> waited = waiter.Wait(stop); !waited && !IsStopped()) return waited;
   }
@@ -155,12 +154,24 @@ Result<void> InformerCore::Impl::JoinWith(Waiter& waiter, const std::stop_token&
   return joined;
 }
 
-Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOptions options) {
+Registration Informer::AddEventHandler(AnyHandler handler, HandlerOptions options) {
+  std::optional<Error> refused;
+  if (options.resync && *options.resync <= Nanos(0)) {
+    refused.emplace(Code::kInvalidArgument, "HandlerOptions::resync is " + net::DurationText(*options.resync) +
+                                                ", but a period must be positive; kgen::kNever means no resync");
+  } else if (stopping_.load() || detail::ForkedChild()) {
+    refused = Stopped();
+  }
   const auto listener =
       MakeShared<Listener>(std::move(handler), std::move(options), name_, executor_, observer_, started_);
-  if (stopping_.load() || detail::ForkedChild()) {
-    listener->Reject();
-    return listener;
+  if (refused) {
+    if (refused->code() == Code::kInvalidArgument) {
+      NotifyObserver(observer_, [&](Observer& o) {
+        o.OnHandlerFailed({.informer = name_, .what = "not registered: " + refused->message()});
+      });
+    }
+    listener->Reject(*std::move(refused));
+    return Registration(listener);
   }
   std::vector<Shared<Listener>> gone;  // destroyed outside of the lock
   {
@@ -175,11 +186,25 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
   }
   // Changes are applied on the strand, so none can come between the replay and the registration.
   const PendingListener pending{listener, executor_->clock()->Now()};
-  executor_->Post(strand_, [self = Shared<Impl>(this), pending] { self->AddOnStrand(pending); });
-  return listener;
+  executor_->Post(strand_, [self = Shared<Informer>(this), pending] { self->AddOnStrand(pending); });
+  return Registration(listener);
 }
 
-Result<void> InformerCore::Impl::SetTransform(TransformFunction transform) {
+Result<void> Informer::AddIndex(std::string_view name, const IndexFunction& function) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  if (IsStopped()) return Fail(Code::kStopped, "index \"" + std::string(name) + "\": the informer has been stopped");
+  return store_->AddIndex(name, function);
+}
+
+Result<void> Informer::AddIndex(std::string_view name, const FieldPath& path) {
+  Result<ResolvedPath> resolved = ResolvedPath::Resolve(path, table_);
+  if (!resolved) return Fail(resolved.error().With("index \"" + std::string(name) + "\""));
+  return AddIndex(name, [path = *std::move(resolved)](const AnyRef& object, IndexSink& sink) {
+    path.Visit(object.object(), [&](std::string_view value) { sink.Add(value); });
+  });
+}
+
+Result<void> Informer::SetTransform(TransformFunction transform) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const MutexLock lock(mutex_);
   if (started_->set.load())
@@ -188,7 +213,7 @@ Result<void> InformerCore::Impl::SetTransform(TransformFunction transform) {
   return {};
 }
 
-Result<void> InformerCore::Impl::WaitUntil(std::string_view version, std::stop_token stop, Nanos limit) {
+Result<void> Informer::WaitUntil(std::string_view version, std::stop_token stop, Nanos limit) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   const std::string doing = "wait for resource version " + std::string(version) + " of " + name_;
   const std::optional<std::uint64_t> wanted = VersionNumber(version);
@@ -205,28 +230,28 @@ Result<void> InformerCore::Impl::WaitUntil(std::string_view version, std::stop_t
 }
 
 // A waiter that is notified with every transaction as long as this object lives.
-class InformerCore::Impl::StoreWait {
+class Informer::StoreWait {
  public:
-  StoreWait(Impl& impl, std::string_view what) : impl_(impl), waiter_(impl.executor_->MakeWaiter(what)) {
-    const MutexLock lock(impl_.mutex_);
-    impl_.store_waiters_.push_back(waiter_);
+  StoreWait(Informer& informer, std::string_view what)
+      : informer_(informer), waiter_(informer.executor_->MakeWaiter(what)) {
+    const MutexLock lock(informer_.mutex_);
+    informer_.store_waiters_.push_back(waiter_);
   }
   StoreWait(const StoreWait&) = delete;
   StoreWait& operator=(const StoreWait&) = delete;
   ~StoreWait() {
-    const MutexLock lock(impl_.mutex_);
-    std::erase(impl_.store_waiters_, waiter_);
+    const MutexLock lock(informer_.mutex_);
+    std::erase(informer_.store_waiters_, waiter_);
   }
   Waiter& waiter() const noexcept { return *waiter_; }
 
  private:
-  Impl& impl_;
+  Informer& informer_;
   const Shared<Waiter> waiter_;
 };
 
-Result<AnySnapshot> InformerCore::Impl::WaitFor(std::string_view what,
-                                                const std::function<bool(const AnySnapshot&)>& met,
-                                                std::stop_token stop, TimePoint deadline) {
+Result<AnySnapshot> Informer::WaitFor(std::string_view what, const std::function<bool(const AnySnapshot&)>& met,
+                                      std::stop_token stop, TimePoint deadline) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   if (AnySnapshot view = store_->Snapshot(); met(view)) return view;
   const StoreWait wait(*this, what);
@@ -234,7 +259,7 @@ Result<AnySnapshot> InformerCore::Impl::WaitFor(std::string_view what,
   while (true) {
     const bool stopped = IsStopped();  // before the look, so that the last state is looked at
     if (AnySnapshot view = store_->Snapshot(); met(view)) return view;
-    if (stopped) return Fail(Code::kStopped, "the informer has been stopped");
+    if (stopped) return Fail(Stopped());
     if (!waited) return Fail(std::move(waited).error());
     // A transaction that comes between the look and the wait has notified the waiter.
     waited = wait.waiter().Wait(stop, deadline);
@@ -268,7 +293,7 @@ std::string_view ToString(InformerState state) noexcept {
   return "";
 }
 
-InformerStatus InformerCore::Impl::status() const {
+InformerStatus Informer::status() const {
   if (detail::ForkedChild()) {
     InformerStatus unknown;
     unknown.name = name_;
@@ -281,59 +306,8 @@ InformerStatus InformerCore::Impl::status() const {
   return status;
 }
 
-Shared<InformerCore::Watch> InformerCore::Impl::OnStatusChange(std::function<void()> callback) {
-  return MakeShared<StatusWatch>(Shared<Impl>(this), std::move(callback));
-}
-
-// ----------------------------------------------------------------------------------------------------- outside
-
-InformerCore::InformerCore(const Connection& connection, Shared<ListWatch> source, const TypeTable& table,
-                           InformerOptions options)
-    : impl_(MakeShared<Impl>(connection, std::move(source), table, std::move(options))) {}
-InformerCore::~InformerCore() { impl_->Stop(); }
-
-void InformerCore::Start(std::stop_token stop) { impl_->Start(std::move(stop)); }
-void InformerCore::Stop() { impl_->Stop(); }
-Result<void> InformerCore::Join(std::stop_token stop) { return impl_->Join(stop); }
-
-Result<void> InformerCore::WaitUntil(std::string_view version, std::stop_token stop, Nanos limit) {
-  return impl_->WaitUntil(version, std::move(stop), limit);
-}
-Result<AnySnapshot> InformerCore::WaitFor(std::string_view what, const std::function<bool(const AnySnapshot&)>& met,
-                                          std::stop_token stop, TimePoint deadline) {
-  return impl_->WaitFor(what, met, std::move(stop), deadline);
-}
-
-Registration InformerCore::AddEventHandler(AnyHandler handler, HandlerOptions options) {
-  return Registration(impl_->AddListener(std::move(handler), std::move(options)));
-}
-
-Result<void> InformerCore::AddIndex(std::string_view name, IndexFunction function) {
-  if (detail::ForkedChild()) return Fail(detail::ForkedError());
-  if (impl_->IsStopped())
-    return Fail(Code::kStopped, "index \"" + std::string(name) + "\": the informer has been stopped");
-  return impl_->store()->AddIndex(name, std::move(function));
-}
-
-Result<void> InformerCore::AddIndex(std::string_view name, const FieldPath& path) {
-  Result<ResolvedPath> resolved = ResolvedPath::Resolve(path, impl_->table());
-  if (!resolved) return Fail(resolved.error().With("index \"" + std::string(name) + "\""));
-  return AddIndex(name, [path = *std::move(resolved)](const AnyRef& object, IndexSink& sink) {
-    path.Visit(object.object(), [&](std::string_view value) { sink.Add(value); });
-  });
-}
-
-Result<void> InformerCore::SetTransform(TransformFunction transform) {
-  return impl_->SetTransform(std::move(transform));
-}
-bool InformerCore::HasSynced() const noexcept { return impl_->HasSynced(); }
-bool InformerCore::IsStopped() const noexcept { return impl_->IsStopped(); }
-InformerStatus InformerCore::status() const { return impl_->status(); }
-const Shared<Store>& InformerCore::store() const noexcept { return impl_->store(); }
-const TypeTable& InformerCore::table() const noexcept { return impl_->table(); }
-Shared<Executor> InformerCore::executor() const { return impl_->executor(); }
-Shared<InformerCore::Watch> InformerCore::OnStatusChange(std::function<void()> callback) {
-  return impl_->OnStatusChange(std::move(callback));
+Shared<Informer::Watch> Informer::OnStatusChange(std::function<void()> callback) {
+  return MakeShared<StatusWatch>(Shared<Informer>(this), std::move(callback));
 }
 
 }  // namespace kgen::cache

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // FieldSelector: whether the server's field selector of a cache selects an object that was just written.
-#ifndef KGEN_SRC_CONTROLLER_CACHES_FIELD_SELECTOR_H_
-#define KGEN_SRC_CONTROLLER_CACHES_FIELD_SELECTOR_H_
+#ifndef KGEN_SRC_CACHE_FIELD_SELECTOR_H_
+#define KGEN_SRC_CACHE_FIELD_SELECTOR_H_
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 #include "kgen/core/result.h"
 
-namespace kgen::controller {
+namespace kgen::cache {
 
 // Thread safety: immutable.
 class FieldSelector {
@@ -33,6 +33,6 @@ class FieldSelector {
   std::vector<Requirement> requirements_;
 };
 
-}  // namespace kgen::controller
+}  // namespace kgen::cache
 
-#endif  // KGEN_SRC_CONTROLLER_CACHES_FIELD_SELECTOR_H_
+#endif  // KGEN_SRC_CACHE_FIELD_SELECTOR_H_

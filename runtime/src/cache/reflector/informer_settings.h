@@ -1,8 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The options of one informer: filled in by the factory, used by the controller loop and the reflector.
-#ifndef KGEN_SRC_CACHE_REFLECTOR_INFORMER_OPTIONS_H_
-#define KGEN_SRC_CACHE_REFLECTOR_INFORMER_OPTIONS_H_
+// The settings of one informer, used by the controller loop and the reflector. SettingsOf() makes them from the user's
+// options.
+#ifndef KGEN_SRC_CACHE_REFLECTOR_INFORMER_SETTINGS_H_
+#define KGEN_SRC_CACHE_REFLECTOR_INFORMER_SETTINGS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +13,14 @@
 
 namespace kgen::cache {
 
-// All but the last two are those of FactoryOptions.
-struct InformerOptions {
-  Nanos resync = Nanos(0);     // the default of handlers, and how often the reflector checks whether one is due
+struct InformerSettings {
+  Nanos resync = kNever;       // the default of handlers, and how often the reflector checks whether one is due
   std::int64_t page_size = 0;  // 0: 500 where the server may read from etcd, otherwise no paging
-  bool streaming_list = true;  // false: always list
+  bool streaming_list = true;
   bool drop_managed_fields = false;
   TransformFunction transform{};
+  // How long changes wait for others to be applied with them. Tests and the simulation use it, so that a list can come
+  // while changes are queued.
   Nanos apply_delay = Nanos(0);
   // The first list has the newest state. By default it may come from the server's cache, and may then be older than
   // what this process has read or written before.
@@ -31,4 +33,4 @@ struct InformerOptions {
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_SRC_CACHE_REFLECTOR_INFORMER_OPTIONS_H_
+#endif  // KGEN_SRC_CACHE_REFLECTOR_INFORMER_SETTINGS_H_

@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// CacheCore: the cache of one kind in one form: its informers, one for each namespace.
+// KindCache: the cache of one kind in one form: its informers, one for each scope.
 //
-//   Caches::Of() --> CachesState --finds or makes--> CacheCore --> InformerCore, one for each namespace
-#ifndef KGEN_SRC_CONTROLLER_CACHES_CACHE_CORE_H_
-#define KGEN_SRC_CONTROLLER_CACHES_CACHE_CORE_H_
+//   Caches::Of() --> CachesState --finds or makes--> KindCache --> Informer, one for each scope
+#ifndef KGEN_SRC_CONTROLLER_CACHES_KIND_CACHE_H_
+#define KGEN_SRC_CONTROLLER_CACHES_KIND_CACHE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -19,10 +19,11 @@
 #include <utility>
 #include <vector>
 
-#include "controller/caches/field_selector.h"
+#include "cache/field_selector.h"
+#include "cache/informer.h"
+#include "cache/reflector/list_watch.h"
 #include "controller/caches/own_writes.h"
 #include "core/memory/mutex.h"
-#include "kgen/cache/informer_core.h"
 #include "kgen/client/connection.h"
 #include "kgen/controller/caches.h"
 #include "kgen/core/object_meta.h"
@@ -42,26 +43,25 @@ struct Written {
 struct IndexSpec {
   std::string name;
   std::string path;  // "": a function
-  std::function<Result<void>(cache::InformerCore&)> add;
+  std::function<Result<void>(cache::Informer&)> add;
 };
 
 // Thread safety: all members from any thread. Members block only if they say so.
 // Lifetime: held by its users, and by nothing else. The destructor stops the informers and does not wait.
-class CacheCore final : public SharedObject {
+class KindCache final : public SharedObject {
  public:
-  // `fresh`: the first list must have the newest state.
   // What one informer selects.
-  struct Selection {
-    std::string namespace_;  // "": all, or all that no other one names
-    std::string label_text, field_text;
-    Selector labels{};
-    FieldSelector fields{};
+  struct PartScope {
+    cache::Selection selection;  // the namespace: "" for all, or for all that no other scope names
+    Selector labels;
+    cache::FieldSelector fields;
   };
-  static Result<Shared<CacheCore>> Make(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind,
-                                        const CacheOptions& options, bool fresh);
-  CacheCore(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind, CacheOptions options,
-            std::vector<Selection> selections, bool fresh);
-  ~CacheCore() override;
+  // `fresh`: the first list must have the newest state.
+  static Result<Shared<KindCache>> Make(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind,
+                                        bool fresh);
+  KindCache(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind, std::vector<PartScope> scopes,
+            const InformerOptions& options, bool fresh);
+  ~KindCache() override;
 
   const TypeTable& table() const noexcept { return table_; }
   const KindInfo& kind() const noexcept { return kind_; }
@@ -70,7 +70,7 @@ class CacheCore final : public SharedObject {
 
   void Start(const std::stop_token& stop) const;
   void Stop() const;
-  std::vector<Shared<cache::InformerCore>> informers() const;
+  std::vector<Shared<cache::Informer>> informers() const;
   std::vector<cache::InformerStatus> status() const;
   bool HasSynced() const noexcept;
   // Blocks for `limit` or CachesOptions::sync_timeout at most.
@@ -100,18 +100,16 @@ class CacheCore final : public SharedObject {
  private:
   // One informer.
   struct Part {
-    Part(Selection selected, Shared<cache::InformerCore> core, std::size_t max_writes)
-        : namespace_(selected.namespace_),
-          selection(std::move(selected)),
-          informer(std::move(core)),
-          writes(informer->store(), max_writes) {}
-    const std::string namespace_;  // "": all, or all others
-    const Selection selection;
-    const Shared<cache::InformerCore> informer;
+    Part(PartScope in, Shared<cache::Informer> follows, std::size_t max_writes)
+        : scope(std::move(in)), informer(std::move(follows)), writes(informer->store(), max_writes) {}
+    const std::string& namespace_name() const noexcept { return scope.selection.namespace_; }
+    const PartScope scope;
+    const Shared<cache::Informer> informer;
     OwnWrites writes;
   };
 
-  Shared<cache::InformerCore> MakeInformer(const Selection& selection, bool fresh) const;
+  Shared<cache::Informer> MakeInformer(const cache::Selection& selection, const InformerOptions& options,
+                                       bool fresh) const;
   // Null if the namespace is not cached.
   const Part* Find(std::string_view in_namespace) const noexcept;
   Part* Find(std::string_view in_namespace) noexcept;
@@ -133,7 +131,6 @@ class CacheCore final : public SharedObject {
   const Shared<CachesState> state_;
   const TypeTable& table_;
   const KindInfo& kind_;
-  const CacheOptions options_;
   std::deque<Part> parts_;  // does not change after the construction
   mutable Mutex mutex_;
   std::map<std::string, std::string, std::less<>> indexes_ KGEN_GUARDED_BY(mutex_);  // name to path; "": a function
@@ -147,7 +144,7 @@ class CachesState final : public SharedObject {
   CachesState(const Connection& connection, CachesOptions options)
       : connection_(connection), options_(std::move(options)) {}
 
-  Result<Shared<CacheCore>> Of(const TypeTable& table, const KindInfo& kind);
+  Result<Shared<KindCache>> Of(const TypeTable& table, const KindInfo& kind);
   void Start(const std::stop_token& stop);
   bool started() const noexcept { return started_.load(std::memory_order_acquire); }
   Result<void> WaitForSync(const std::stop_token& stop);
@@ -157,13 +154,13 @@ class CachesState final : public SharedObject {
   // To every cache of that kind, whatever its version and form.
   void Remember(const Written& written);
   // For the caches of this kind and form that are made later, when this one has lost its last user.
-  void KeepIndex(const CacheCore& core, IndexSpec index);
+  void KeepIndex(const KindCache& core, IndexSpec index);
   // The object as one of these caches has it, or null.
   AnyRef Look(const KindInfo& kind, const ObjectKey& key);
 
   const Connection& connection() const noexcept { return connection_; }
-  Nanos sync_timeout() const noexcept { return options_.sync_timeout; }
-  void Remove(CacheCore* core) noexcept;  // by its destructor
+  const CachesOptions& options() const noexcept { return options_; }
+  void Remove(KindCache* core) noexcept;  // by its destructor
 
  private:
   struct KindIndexes {
@@ -171,9 +168,8 @@ class CachesState final : public SharedObject {
     const KindInfo& kind;
     std::vector<IndexSpec> indexes{};
   };
-  std::vector<Shared<CacheCore>> Live() KGEN_REQUIRES(mutex_);
-  std::vector<Shared<CacheCore>> LiveOf(const KindInfo& kind);
-  CacheOptions OptionsOf(const KindInfo& kind) const;
+  std::vector<Shared<KindCache>> Live() KGEN_REQUIRES(mutex_);
+  std::vector<Shared<KindCache>> LiveOf(const KindInfo& kind);
 
   const Connection connection_;
   const CachesOptions options_;
@@ -181,7 +177,7 @@ class CachesState final : public SharedObject {
   mutable Mutex mutex_;
   std::stop_token stop_ KGEN_GUARDED_BY(mutex_);
   bool shut_down_ KGEN_GUARDED_BY(mutex_) = false;
-  std::vector<CacheCore*> cores_ KGEN_GUARDED_BY(mutex_);  // each removes itself
+  std::vector<KindCache*> caches_ KGEN_GUARDED_BY(mutex_);  // each removes itself
   std::vector<KindIndexes> indexes_ KGEN_GUARDED_BY(mutex_);
   // Group and resource of what was written. Informers that are made later begin with the newest state.
   std::set<std::pair<std::string, std::string>> written_ KGEN_GUARDED_BY(mutex_);
@@ -189,4 +185,4 @@ class CachesState final : public SharedObject {
 
 }  // namespace kgen::controller
 
-#endif  // KGEN_SRC_CONTROLLER_CACHES_CACHE_CORE_H_
+#endif  // KGEN_SRC_CONTROLLER_CACHES_KIND_CACHE_H_

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "client/request/gate.h"
+#include "client/request/reconnect_gate.h"
 
 #include <algorithm>
 
@@ -23,8 +23,8 @@ constexpr Nanos LargestStep(Nanos outage) noexcept {
 
 }  // namespace
 
-struct Gate::Entry : SharedObject {
-  Entry(Shared<Gate> g, const Shared<Strand>& strand, Task t, Task c)
+struct ReconnectGate::Entry : SharedObject {
+  Entry(Shared<ReconnectGate> g, const Shared<Strand>& strand, Task t, Task c)
       : gate(std::move(g)),
         post_go(gate->executor_->ReservePost(strand)),
         post_closed(c ? gate->executor_->ReservePost(strand) : Shared<ReservedPost>()),
@@ -42,7 +42,7 @@ struct Gate::Entry : SharedObject {
     if (task) task();
   }
 
-  const Shared<Gate> gate;
+  const Shared<ReconnectGate> gate;
   const Shared<ReservedPost> post_go, post_closed;  // the second may be null
   // Guarded by the gate's mutex.
   Task go, closed;
@@ -52,18 +52,18 @@ struct Gate::Entry : SharedObject {
   Granted node = Granted(1);  // becomes a part of the list of those that are granted a turn together
 };
 
-Gate::Gate(Shared<Executor> executor)
+ReconnectGate::ReconnectGate(Shared<Executor> executor)
     : executor_(std::move(executor)),
       jitter_(SeedFrom(*executor_->clock())),
       opens_{kTurnsAtOnce, executor_->clock()->Now()},
       lists_(opens_) {}
 
-Gate::~Gate() = default;
+ReconnectGate::~ReconnectGate() = default;
 
-TimePoint Gate::Now() const noexcept { return executor_->clock()->Now(); }
+TimePoint ReconnectGate::Now() const noexcept { return executor_->clock()->Now(); }
 
-Gate::Turn Gate::Enter(Purpose purpose, const Shared<Strand>& strand, Task go, Task closed) {
-  const auto entry = MakeShared<Entry>(Shared<Gate>(this), strand, std::move(go), std::move(closed));
+ReconnectGate::Turn ReconnectGate::Enter(Purpose purpose, const Shared<Strand>& strand, Task go, Task closed) {
+  const auto entry = MakeShared<Entry>(Shared<ReconnectGate>(this), strand, std::move(go), std::move(closed));
   Turn turn(entry);
   Granted granted;
   Task unused[2];  // destroyed after the lock is released, see Entry::Run()
@@ -88,24 +88,24 @@ Gate::Turn Gate::Enter(Purpose purpose, const Shared<Strand>& strand, Task go, T
   return turn;
 }
 
-std::optional<Error> Gate::error() const {
+std::optional<Error> ReconnectGate::error() const {
   const MutexLock lock(mutex_);
   return error_;
 }
 
-Nanos Gate::UntilProbe() const {
+Nanos ReconnectGate::UntilProbe() const {
   const MutexLock lock(mutex_);
   return error_ ? std::max(NextProbe() - Now(), Nanos(0)) : Nanos(0);
 }
 
-bool Gate::reconnected_lately() const {
+bool ReconnectGate::reconnected_lately() const {
   const MutexLock lock(mutex_);
   return reconnecting_ || (reconnected_ && Now() - *reconnected_ < kStarting);
 }
 
 // ------------------------------------------------------------------------------------------------------- outcomes
 
-void Gate::Answered(Entry& entry, bool success) {
+void ReconnectGate::Answered(Entry& entry, bool success) {
   Granted granted;
   {
     const MutexLock lock(mutex_);
@@ -122,7 +122,7 @@ void Gate::Answered(Entry& entry, bool success) {
   Post(granted);
 }
 
-void Gate::NoConnection(Entry& entry, const Error& error) {
+void ReconnectGate::NoConnection(Entry& entry, const Error& error) {
   Granted granted, closed;
   {
     const MutexLock lock(mutex_);
@@ -150,13 +150,13 @@ void Gate::NoConnection(Entry& entry, const Error& error) {
   Post(granted, closed);
 }
 
-void Gate::Lost(Entry& entry) {
+void ReconnectGate::Lost(Entry& entry) {
   const MutexLock lock(mutex_);
   if (entry.left) return;
   reconnecting_ = no_success_ = true;
 }
 
-void Gate::Leave(Entry& entry) {
+void ReconnectGate::Leave(Entry& entry) {
   Granted granted;
   Task unused[2];  // see Enter()
   {
@@ -179,7 +179,7 @@ void Gate::Leave(Entry& entry) {
 
 // ------------------------------------------------------------------------------------------------------- the queue
 
-Gate::Queue* Gate::QueueOf(Purpose purpose) noexcept {
+ReconnectGate::Queue* ReconnectGate::QueueOf(Purpose purpose) noexcept {
   switch (purpose) {
     case Purpose::kRelist:
       return &relists_;
@@ -192,19 +192,19 @@ Gate::Queue* Gate::QueueOf(Purpose purpose) noexcept {
   }
 }
 
-Gate::Queue* Gate::FirstNotEmpty(std::initializer_list<Queue*> queues) const noexcept {
+ReconnectGate::Queue* ReconnectGate::FirstNotEmpty(std::initializer_list<Queue*> queues) const noexcept {
   const auto found = std::find_if(queues.begin(), queues.end(), [](const Queue* queue) { return !queue->empty(); });
   return found == queues.end() ? nullptr : *found;
 }
 
-void Gate::Grant(Entry& entry, TimePoint now) noexcept {
+void ReconnectGate::Grant(Entry& entry, TimePoint now) noexcept {
   entry.granted = true;
   if (!error_) return;
   probe_ = &entry;
   probe_sent_ = now;
 }
 
-void Gate::GrantFirst(Queue& queue, TimePoint now, Granted& granted) noexcept {
+void ReconnectGate::GrantFirst(Queue& queue, TimePoint now, Granted& granted) noexcept {
   Entry& entry = *queue.front();
   queue.pop_front();
   entry.node.front() = Shared<Entry>(&entry);
@@ -213,7 +213,7 @@ void Gate::GrantFirst(Queue& queue, TimePoint now, Granted& granted) noexcept {
 }
 
 // Grants the turns that are due, and sets the timer for the rest. Allocates nothing, because the timer calls it.
-Gate::Granted Gate::Pump() noexcept {
+ReconnectGate::Granted ReconnectGate::Pump() noexcept {
   Granted granted;
   std::optional<TimePoint> next;
   if (!error_) {
@@ -225,7 +225,7 @@ Gate::Granted Gate::Pump() noexcept {
     if (FirstNotEmpty({&parked_, &relists_, &background_}) != nullptr) next = NextProbe();
   }
   if (next) {
-    timer_->Set(*next, TimerKind::kProgress, [self = Shared<Gate>(this)] { self->OnTimer(); });
+    timer_->Set(*next, TimerKind::kProgress, [self = Shared<ReconnectGate>(this)] { self->OnTimer(); });
   } else if (timer_) {
     timer_->Cancel();  // it holds a reference to this gate
   }
@@ -233,8 +233,8 @@ Gate::Granted Gate::Pump() noexcept {
 }
 
 // While the gate is open. Returns the time of the next turn, if an entry is left.
-std::optional<TimePoint> Gate::PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket,
-                                        Granted& granted) noexcept {
+std::optional<TimePoint> ReconnectGate::PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket,
+                                                 Granted& granted) noexcept {
   const TimePoint now = Now();
   while (Queue* const queue = FirstNotEmpty(queues)) {
     const TimePoint next = bucket.Next(now);
@@ -245,35 +245,35 @@ std::optional<TimePoint> Gate::PumpOpen(std::initializer_list<Queue*> queues, Bu
   return std::nullopt;
 }
 
-TimePoint Gate::NextProbe() const noexcept {
+TimePoint ReconnectGate::NextProbe() const noexcept {
   return probe_ == nullptr ? probe_at_ : std::max(probe_at_, probe_sent_ + kProbePatience);
 }
 
-TimePoint Gate::Bucket::Next(TimePoint now) noexcept {
+TimePoint ReconnectGate::Bucket::Next(TimePoint now) noexcept {
   Refill(now);
   if (tokens >= 1) return now;
   return now + Nanos(1 + static_cast<Nanos::rep>((1 - tokens) / kTurnsPerSecond * 1e9));
 }
 
-void Gate::Bucket::Refill(TimePoint now) noexcept {
+void ReconnectGate::Bucket::Refill(TimePoint now) noexcept {
   const double seconds = std::chrono::duration<double>(now - filled).count();
   tokens = std::min(tokens + seconds * kTurnsPerSecond, kTurnsAtOnce);
   filled = now;
 }
 
-void Gate::ScheduleProbe(TimePoint now) {
+void ReconnectGate::ScheduleProbe(TimePoint now) {
   const Nanos largest = LargestStep(now - outage_.value_or(now));
   step_ = step_ == Nanos(0) ? kFirstStep : std::min(step_ * 2, largest);
   probe_at_ = now + jitter_.Between(Nanos(0), step_);
 }
 
-void Gate::ResetDelay(TimePoint now) noexcept {
+void ReconnectGate::ResetDelay(TimePoint now) noexcept {
   step_ = Nanos(0);
   outage_.reset();
   if (error_) outage_ = now;
 }
 
-void Gate::Post(const Granted& granted, const Granted& closed) noexcept {
+void ReconnectGate::Post(const Granted& granted, const Granted& closed) noexcept {
   for (const Shared<Entry>& entry : closed) {
     entry->post_closed->Post([entry] { Entry::Run(entry, &Entry::closed); });
   }
@@ -282,7 +282,7 @@ void Gate::Post(const Granted& granted, const Granted& closed) noexcept {
   }
 }
 
-void Gate::OnTimer() noexcept {
+void ReconnectGate::OnTimer() noexcept {
   Granted granted;
   {
     const MutexLock lock(mutex_);
@@ -293,10 +293,10 @@ void Gate::OnTimer() noexcept {
 
 // ----------------------------------------------------------------------------------------------------------- turns
 
-Gate::Turn::Turn(Shared<Entry> entry) noexcept : entry_(std::move(entry)) {}
-Gate::Turn::Turn(Turn&& other) noexcept : entry_(std::move(other.entry_)), granted_(other.granted_) {}
+ReconnectGate::Turn::Turn(Shared<Entry> entry) noexcept : entry_(std::move(entry)) {}
+ReconnectGate::Turn::Turn(Turn&& other) noexcept : entry_(std::move(other.entry_)), granted_(other.granted_) {}
 
-Gate::Turn& Gate::Turn::operator=(Turn&& other) noexcept {
+ReconnectGate::Turn& ReconnectGate::Turn::operator=(Turn&& other) noexcept {
   if (this != &other) {
     Leave();
     entry_ = std::move(other.entry_);
@@ -305,21 +305,21 @@ Gate::Turn& Gate::Turn::operator=(Turn&& other) noexcept {
   return *this;
 }
 
-void Gate::Turn::Opened() {
+void ReconnectGate::Turn::Opened() {
   if (entry_) entry_->gate->Answered(*entry_, true);
 }
-void Gate::Turn::Refused() {
+void ReconnectGate::Turn::Refused() {
   if (entry_) entry_->gate->Answered(*entry_, false);
 }
-void Gate::Turn::NoConnection(const Error& error) {
+void ReconnectGate::Turn::NoConnection(const Error& error) {
   if (entry_) entry_->gate->NoConnection(*entry_, error);
   Leave();
 }
-void Gate::Turn::Lost() {
+void ReconnectGate::Turn::Lost() {
   if (entry_) entry_->gate->Lost(*entry_);
   Leave();
 }
-void Gate::Turn::Leave() noexcept {
+void ReconnectGate::Turn::Leave() noexcept {
   if (const Shared<Entry> entry = std::exchange(entry_, {})) entry->gate->Leave(*entry);
 }
 

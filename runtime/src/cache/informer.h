@@ -1,8 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The implementation of an informer: what runs on its strand, and what other threads may access.
-#ifndef KGEN_SRC_CACHE_INFORMER_IMPL_H_
-#define KGEN_SRC_CACHE_INFORMER_IMPL_H_
+// Informer: one informer, without the type of its objects, so that informers of eighty types share one copy of the
+// code. Programs use SharedInformer<T> (kgen/cache/shared_informer.h), which adds the type in a few inline lines.
+#ifndef KGEN_SRC_CACHE_INFORMER_H_
+#define KGEN_SRC_CACHE_INFORMER_H_
 
 #include <atomic>
 #include <deque>
@@ -11,48 +12,84 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cache/delivery/processor.h"
 #include "cache/garbage.h"
-#include "cache/jobs.h"
-#include "cache/reflector/informer_options.h"
+#include "cache/reflector/informer_settings.h"
 #include "cache/reflector/list_watch.h"
 #include "cache/reflector/reflector.h"
 #include "cache/reflector/strand_timer.h"
+#include "cache/stepped_jobs.h"
 #include "cache/store/key_set.h"
 #include "cache/store/store.h"
 #include "core/memory/mutex.h"
-#include "kgen/cache/informer_core.h"
+#include "kgen/cache/events.h"
+#include "kgen/cache/informer_status.h"
+#include "kgen/cache/registration.h"
+#include "kgen/cache/snapshot.h"
 #include "kgen/client/connection.h"
+#include "kgen/core/field_path.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/type_table.h"
 #include "kgen/core/waiter.h"
 
 namespace kgen::cache {
 
-// Lifetime: held by the InformerCore, by its posted tasks and, while it runs, by the relay of the stop token.
-// ~InformerCore posts the stop, so the last reference is dropped only after everything has ended on the strand.
-class InformerCore::Impl final : public SharedObject {
+// An informer follows one resource: its reflector fills the queue, and the controller loop applies the queue to the
+// store and tells the handlers.
+//
+// Thread safety: all members from any thread; none blocks unless it says so.
+// Lifetime: shared by factory, handles, registrations, its posted tasks and, while it runs, the relay of its stop
+// token. So whoever starts an informer stops it. A stopped informer answers from its last state.
+//
+// Invariants (tests/runtime/cache/informer_test.cc, informer_seams_test.cc):
+//   I1  The store contains a change before any handler receives it.
+//   I2  A handler added while running receives every object then in the store once, as initial, and every later change
+//       once.
+//   I3  HasSynced() is true only if a complete state of the server has been applied; it stays true.
+//   I4  After Stop() has taken effect nothing more is applied; queued deltas are discarded.
+//   I5  No user function runs on the strand except transform and index functions and the tweak of list options; an
+//       exception of one is a refused object, a missing index value or a failed request, reported, never fatal.
+class Informer final : public SharedObject {
  public:
-  Impl(const Connection& connection, Shared<ListWatch> source, const TypeTable& table, InformerOptions options);
-  ~Impl() override;
+  Informer(const Connection& connection, Shared<ListWatch> source, const TypeTable& table, InformerSettings settings);
+  ~Informer() override;
 
-  // Any thread.
+  // Starts once; a second call, or one after Stop(), does nothing. `stop` only posts.
   void Start(std::stop_token stop);
-  void Stop() noexcept;  // destructors and stop callbacks call it
+  // Ends the reflector and the delivery of events. Does not wait. Destructors and stop callbacks call it.
+  void Stop() noexcept;
+  // Blocks until the informer has stopped and no handler runs; from a handler of it, without waiting for that one.
   // Destructors lead here, so the first of concurrent calls allocates nothing.
+  // Errors: kCancelled (stop), kInvalidArgument on a thread that runs posted work.
   Result<void> Join(const std::stop_token& stop);
-  Shared<Listener> AddListener(AnyHandler handler, HandlerOptions options);
+
+  // The following are described at SharedInformer.
+  Registration AddEventHandler(AnyHandler handler, HandlerOptions options);
+  Result<void> AddIndex(std::string_view name, const IndexFunction& function);
+  Result<void> AddIndex(std::string_view name, const FieldPath& path);
   Result<void> SetTransform(TransformFunction transform);
   Result<void> WaitUntil(std::string_view version, std::stop_token stop, Nanos limit);
-  Result<AnySnapshot> WaitFor(std::string_view what, const std::function<bool(const AnySnapshot&)>& met,
-                              std::stop_token stop, TimePoint deadline);
   bool HasSynced() const noexcept { return synced_.load(std::memory_order_acquire); }
   bool IsStopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
   InformerStatus status() const;
-  Shared<Watch> OnStatusChange(std::function<void()> callback);
+
+  // Blocks until `met` returns true for a state of the store, and returns that state. `met` is called on the calling
+  // thread, at once and again after each transaction; states between two calls are not seen. `what` is for traces.
+  // Errors: kTimeout, kCancelled, kStopped, kInvalidArgument (a thread that must not block).
+  Result<AnySnapshot> WaitFor(std::string_view what, const std::function<bool(const AnySnapshot&)>& met,
+                              std::stop_token stop, TimePoint deadline);
   const Shared<Store>& store() const noexcept { return store_; }
-  const TypeTable& table() const noexcept { return table_; }
   const Shared<Executor>& executor() const noexcept { return executor_; }
+
+  // Runs `callback` as posted work whenever synced, stopped, failures or the last error change, until the returned
+  // handle is dropped. A running call may finish after that.
+  class Watch : public SharedObject {};
+  [[nodiscard]] Shared<Watch> OnStatusChange(std::function<void()> callback);
 
  private:
   class StatusWatch;
@@ -78,8 +115,8 @@ class InformerCore::Impl final : public SharedObject {
   void AddOnStrand(PendingListener pending);
   void AddRunning(const PendingListener& pending);
   void Publish();
-  Nanos RequestedResync(const Listener& listener) const;
-  Nanos EffectiveResync(Nanos requested) const;
+  Nanos ResyncOf(const Listener& listener) const;
+  static Error Stopped() { return {Code::kStopped, "the informer has been stopped"}; }
 
   // On the strand, in informer_work.cc: work that grows with the number of objects, done in one bounded step per task.
   void ScheduleDrain(Nanos delay);
@@ -94,7 +131,7 @@ class InformerCore::Impl final : public SharedObject {
   const Connection connection_;
   const Shared<ListWatch> source_;
   const TypeTable& table_;
-  const InformerOptions options_;
+  const InformerSettings settings_;
   const std::string name_;
   const Shared<Executor> executor_;
   const Shared<Observer> observer_;
@@ -119,10 +156,10 @@ class InformerCore::Impl final : public SharedObject {
   StrandTimer drain_timer_;
   std::vector<PendingListener> pending_;  // added before the start
   KeySet refused_;
-  Nanos check_period_{};  // of checks for due resyncs; handlers added after the start do not shorten it
+  Nanos check_period_ = kNever;  // of checks for due resyncs: the shortest period of a handler
   Garbage garbage_;
   struct PendingJob {
-    std::unique_ptr<Job> job;
+    std::unique_ptr<SteppedJob> job;
     bool list = false;
   };
   std::deque<PendingJob> jobs_;  // the first one is running; the elements of fifo_ wait for all of them
@@ -133,7 +170,7 @@ class InformerCore::Impl final : public SharedObject {
 
   // Used on all threads. No user code and no other component is called while mutex_ is held.
   mutable Mutex mutex_;
-  TransformFunction transform_ KGEN_GUARDED_BY(mutex_) = options_.transform;
+  TransformFunction transform_ KGEN_GUARDED_BY(mutex_) = settings_.transform;
   InformerStatus status_ KGEN_GUARDED_BY(mutex_);
   std::vector<Shared<Listener>> listeners_ KGEN_GUARDED_BY(mutex_);  // for Join
   std::vector<Shared<Listener>> spare_ KGEN_GUARDED_BY(mutex_);      // empty, with room for a copy of listeners_
@@ -144,40 +181,40 @@ class InformerCore::Impl final : public SharedObject {
 
 // Called by the stop token. It refers to the informer only while the informer runs, so token and informer may be
 // destroyed in any order.
-class InformerCore::Impl::StopRelay final : public SharedObject {
+class Informer::StopRelay final : public SharedObject {
  public:
-  void Set(Shared<Impl> impl) {
+  void Set(Shared<Informer> informer) {
     const MutexLock lock(mutex_);
-    impl_ = std::move(impl);
+    informer_ = std::move(informer);
   }
-  Shared<Impl> Take() {
+  Shared<Informer> Take() {
     const MutexLock lock(mutex_);
-    return std::exchange(impl_, {});
+    return std::exchange(informer_, {});
   }
 
  private:
   Mutex mutex_;
-  Shared<Impl> impl_ KGEN_GUARDED_BY(mutex_);
+  Shared<Informer> informer_ KGEN_GUARDED_BY(mutex_);
 };
 
-class InformerCore::Impl::StatusWatch final : public Watch {
+class Informer::StatusWatch final : public Watch {
  public:
-  StatusWatch(Shared<Impl> impl, std::function<void()> callback)
-      : callback_(std::move(callback)), impl_(std::move(impl)) {
-    const MutexLock lock(impl_->mutex_);
-    impl_->watches_.push_back(this);
+  StatusWatch(Shared<Informer> informer, std::function<void()> callback)
+      : callback_(std::move(callback)), informer_(std::move(informer)) {
+    const MutexLock lock(informer_->mutex_);
+    informer_->watches_.push_back(this);
   }
   ~StatusWatch() override {
-    const MutexLock lock(impl_->mutex_);
-    std::erase(impl_->watches_, this);
+    const MutexLock lock(informer_->mutex_);
+    std::erase(informer_->watches_, this);
   }
   void Call() const { callback_(); }
 
  private:
   const std::function<void()> callback_;
-  const Shared<Impl> impl_;
+  const Shared<Informer> informer_;
 };
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_SRC_CACHE_INFORMER_IMPL_H_
+#endif  // KGEN_SRC_CACHE_INFORMER_H_

@@ -1,15 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "controller/caches/cache_core.h"
+#include "controller/caches/kind_cache.h"
 
 #include <algorithm>
 #include <chrono>
 
-#include "cache/reflector/informer_options.h"
-#include "cache/reflector/list_watch.h"
-#include "cache/reflector/with_kind.h"
+#include "cache/resolve_options.h"
 #include "cache/store/store.h"
+#include "cache/wait_for_sync.h"
 #include "core/execution/fork_error.h"
-#include "core/execution/jitter.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 #include "kgen/client/options.h"
@@ -26,128 +24,123 @@ constexpr Nanos kFreshLimit = 5s;
 
 std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
-// What the informers select that the options ask for, each namespace once.
-Result<std::vector<CacheCore::Selection>> SelectionsOf(const KindInfo& kind, const CacheOptions& options) {
-  const bool any = !options.namespaces.empty() || !options.of_namespaces.empty();
-  if (kind.scope == Scope::kCluster && any) {
-    return Fail(Code::kInvalidArgument, "the kind is cluster-scoped, so its options must not name namespaces");
+// The scopes of a kind. Those for all kinds do not apply to cluster-scoped ones.
+const std::vector<InformerScope>& ScopesOf(const KindInfo& kind, const CachesOptions& options) {
+  static const std::vector<InformerScope> kAll;
+  for (const auto& [table, scopes] : options.scopes_of) {
+    const KindInfo* const named = table != nullptr ? table->kind : nullptr;
+    if (named != nullptr && named->group == kind.group && named->resource == kind.resource) return scopes;
   }
-  std::map<std::string, CacheCore::Selection> selections;
-  std::string others = options.field_selector;
-  for (const NamespaceSelection& each : options.of_namespaces) {
-    const auto [at, is_new] = selections.try_emplace(each.namespace_);
-    if (!is_new)
-      return Fail(Code::kInvalidArgument, "the options name namespace " + Quoted(each.namespace_) + " twice");
-    at->second = {each.namespace_, each.label_selector, each.field_selector};
-    others += (others.empty() ? "metadata.namespace!=" : ",metadata.namespace!=") + each.namespace_;
+  return kind.scope == Scope::kCluster ? kAll : options.scopes;
+}
+
+// What the informers of a kind select, by namespace. One without a namespace selects from those that no other names.
+Result<std::vector<KindCache::PartScope>> Resolve(const KindInfo& kind, const std::vector<InformerScope>& scopes,
+                                                  const InformerOptions& options) {
+  std::map<std::string, cache::Selection> selections;
+  std::string elsewhere;
+  for (const InformerScope& each : scopes) {
+    if (!selections.try_emplace(each.namespace_, cache::SelectionOf(each, options)).second) {
+      return Fail(Code::kInvalidArgument, "the options have two scopes for " +
+                                              (each.namespace_.empty() ? std::string("all namespaces")
+                                                                       : "namespace " + Quoted(each.namespace_)));
+    }
+    if (!each.namespace_.empty()) {
+      elsewhere += (elsewhere.empty() ? "metadata.namespace!=" : ",metadata.namespace!=") + each.namespace_;
+    }
   }
-  for (const std::string& name : options.namespaces) {
-    selections.try_emplace(name, name, options.label_selector, options.field_selector);
-  }
-  if (selections.contains("")) {
-    return Fail(Code::kInvalidArgument, "an empty namespace in the options; leave the list empty for all namespaces");
-  }
-  if (options.namespaces.empty()) selections.try_emplace("", "", options.label_selector, others);
-  std::vector<CacheCore::Selection> all;
+  if (scopes.empty()) selections.try_emplace("", cache::SelectionOf({}, options));
+  std::vector<KindCache::PartScope> all;
   for (auto& [name, selection] : selections) {
-    Result<Selector> labels = Selector::Parse(selection.label_text);
-    if (!labels) return Fail(labels.error().With("label selector " + Quoted(selection.label_text)));
-    Result<FieldSelector> fields = FieldSelector::Parse(selection.field_text);
-    if (!fields) return Fail(fields.error());
-    selection.labels = *std::move(labels);
-    selection.fields = *std::move(fields);
-    all.push_back(std::move(selection));
+    if (name.empty() && !elsewhere.empty()) {
+      selection.field_selector += (selection.field_selector.empty() ? "" : ",") + elsewhere;
+    }
+    if (Result<void> valid = cache::CheckSelection(kind, selection); !valid) return Fail(std::move(valid).error());
+    Selector labels = *Selector::Parse(selection.label_selector);
+    cache::FieldSelector fields = *cache::FieldSelector::Parse(selection.field_selector);
+    all.push_back({std::move(selection), std::move(labels), std::move(fields)});
   }
   return all;
 }
 
-Nanos WithJitter(Nanos resync, Clock& clock) {
-  if (resync <= Nanos(0)) return Nanos(0);
-  resync = std::min<Nanos>(resync, std::chrono::years(10));
-  return Jitter(SeedFrom(clock)).Between(resync - resync / 10, resync + resync / 10);
-}
-
 }  // namespace
 
-Result<Shared<CacheCore>> CacheCore::Make(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind,
-                                          const CacheOptions& options, bool fresh) {
+Result<Shared<KindCache>> KindCache::Make(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind,
+                                          bool fresh) {
   const std::string doing = "cache of " + std::string(kind.resource);
-  Result<std::vector<Selection>> selections = SelectionsOf(kind, options);
-  if (!selections) return Fail(selections.error().With(doing));
-  return MakeShared<CacheCore>(std::move(state), table, kind, options, *std::move(selections), fresh);
+  const CachesOptions& all = state->options();
+  const InformerOptions& options = cache::OptionsOf(kind, all.defaults, all.of);
+  Result<std::vector<PartScope>> scopes = Resolve(kind, ScopesOf(kind, all), options);
+  if (!scopes) return Fail(scopes.error().With(doing));
+  const auto settings = cache::SettingsOf(options, state->connection().clock());
+  if (!settings) return Fail(settings.error().With(doing));
+  return MakeShared<KindCache>(std::move(state), table, kind, *std::move(scopes), options, fresh);
 }
 
-CacheCore::CacheCore(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind, CacheOptions options,
-                     std::vector<Selection> selections, bool fresh)
-    : state_(std::move(state)), table_(table), kind_(kind), options_(std::move(options)) {
-  for (Selection& each : selections) {
-    auto informer = MakeInformer(each, fresh);
-    parts_.emplace_back(std::move(each), std::move(informer), options_.max_remembered_writes);
+KindCache::KindCache(Shared<CachesState> state, const TypeTable& table, const KindInfo& kind,
+                     std::vector<PartScope> scopes, const InformerOptions& options, bool fresh)
+    : state_(std::move(state)), table_(table), kind_(kind) {
+  for (PartScope& each : scopes) {
+    auto informer = MakeInformer(each.selection, options, fresh);
+    parts_.emplace_back(std::move(each), std::move(informer), state_->options().max_remembered_writes);
   }
 }
 
-CacheCore::~CacheCore() { state_->Remove(this); }
+KindCache::~KindCache() {
+  Stop();
+  state_->Remove(this);
+}
 
-Shared<cache::InformerCore> CacheCore::MakeInformer(const Selection& selection, bool fresh) const {
+// Every informer takes settings of its own, because they differ in the period of resyncs.
+Shared<cache::Informer> KindCache::MakeInformer(const cache::Selection& selection, const InformerOptions& options,
+                                                bool fresh) const {
   const Connection& connection = state_->connection();
-  cache::InformerOptions options;
-  options.resync = WithJitter(options_.resync, connection.clock());
-  options.page_size = options_.page_size;
-  options.streaming_list = options_.streaming_list;
-  options.drop_managed_fields = options_.drop_managed_fields;
-  options.first_list_newest = fresh;
-  options.transform = options_.transform;
-  if (&table_ == &Unstructured::kTable || &table_ == &PartialObjectMetadata::kTable) {
-    options.transform = [&kind = kind_, own = options_.transform](AnyRef object) -> Result<AnyRef> {
-      object = cache::WithKind(std::move(object), kind);
-      return own ? own(std::move(object)) : object;
-    };
-  }
+  cache::InformerSettings settings = *cache::SettingsOf(options, connection.clock());  // Make() has checked them
+  settings.first_list_newest = fresh;
   const bool metadata = &table_ == &PartialObjectMetadata::kTable;
-  cache::TweakListOptions select = [labels = selection.label_text, fields = selection.field_text](ListOptions& list) {
-    list.label_selector = labels;
-    list.field_selector = fields;
-  };
-  auto source = cache::MakeListWatch(connection, kind_, selection.namespace_, std::move(select),
+  if (metadata || &table_ == &Unstructured::kTable) {
+    settings.transform = cache::AddingKind([&kind = kind_]() -> const KindInfo& { return kind; }, options.transform);
+  }
+  auto source = cache::MakeListWatch(connection, kind_, selection, {},
                                      metadata ? cache::ObjectForm::kMetadata : cache::ObjectForm::kWhole);
-  return MakeShared<cache::InformerCore>(connection, std::move(source), table_, std::move(options));
+  return MakeShared<cache::Informer>(connection, std::move(source), table_, std::move(settings));
 }
 
-std::string CacheCore::name() const {
+std::string KindCache::name() const {
   std::string name(kind_.resource);
   if (&table_ == &PartialObjectMetadata::kTable) name += " (metadata)";
   return name;
 }
 
-bool CacheCore::Serves(const TypeTable& table, const KindInfo& kind) const noexcept {
+bool KindCache::Serves(const TypeTable& table, const KindInfo& kind) const noexcept {
   return &table_ == &table && kind_.group == kind.group && kind_.version == kind.version && kind_.kind == kind.kind &&
          kind_.resource == kind.resource && kind_.scope == kind.scope;
 }
 
-void CacheCore::Start(const std::stop_token& stop) const {
+void KindCache::Start(const std::stop_token& stop) const {
   for (const Part& part : parts_) part.informer->Start(stop);
 }
-void CacheCore::Stop() const {
+void KindCache::Stop() const {
   for (const Part& part : parts_) part.informer->Stop();
 }
 
-std::vector<Shared<cache::InformerCore>> CacheCore::informers() const {
-  std::vector<Shared<cache::InformerCore>> informers;
+std::vector<Shared<cache::Informer>> KindCache::informers() const {
+  std::vector<Shared<cache::Informer>> informers;
   for (const Part& part : parts_) informers.push_back(part.informer);
   return informers;
 }
 
-std::vector<cache::InformerStatus> CacheCore::status() const {
+std::vector<cache::InformerStatus> KindCache::status() const {
   std::vector<cache::InformerStatus> status;
   for (const Part& part : parts_) status.push_back(part.informer->status());
   return status;
 }
 
-bool CacheCore::HasSynced() const noexcept {
+bool KindCache::HasSynced() const noexcept {
   return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.informer->HasSynced(); });
 }
 
-Result<void> CacheCore::WaitForSync(std::stop_token stop, Nanos limit) const {
+Result<void> KindCache::WaitForSync(std::stop_token stop, Nanos limit) const {
   if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With("sync of " + name()));
   if (HasSynced()) return {};
   if (!state_->started()) {
@@ -155,8 +148,8 @@ Result<void> CacheCore::WaitForSync(std::stop_token stop, Nanos limit) const {
                     .With("cache of " + name()));
   }
   SyncOptions options;
-  options.give_up_after = std::max(Nanos(1), std::min(limit, state_->sync_timeout()));
-  Result<void> synced = detail::WaitForSync(state_->connection().executor(), std::move(stop), informers(), options);
+  options.give_up_after = std::max(Nanos(1), std::min(limit, state_->options().sync_timeout));
+  Result<void> synced = cache::WaitForSync(state_->connection().executor(), std::move(stop), informers(), options);
   if (!synced)
     return Fail(synced.error().With("cache of kind " + std::string(kind_.kind) + " (" +
                                     GroupVersion{kind_.group, kind_.version}.str() + ")"));
@@ -165,29 +158,29 @@ Result<void> CacheCore::WaitForSync(std::stop_token stop, Nanos limit) const {
 
 // -------------------------------------------------------------------------------------------------- namespaces
 
-const CacheCore::Part* CacheCore::Find(std::string_view in_namespace) const noexcept {
+const KindCache::Part* KindCache::Find(std::string_view in_namespace) const noexcept {
   const Part* others = nullptr;
   for (const Part& part : parts_) {
-    if (part.namespace_ == in_namespace) return &part;
-    if (part.namespace_.empty()) others = &part;
+    if (part.namespace_name() == in_namespace) return &part;
+    if (part.namespace_name().empty()) others = &part;
   }
   return others;
 }
-CacheCore::Part* CacheCore::Find(std::string_view in_namespace) noexcept {
+KindCache::Part* KindCache::Find(std::string_view in_namespace) noexcept {
   return const_cast<Part*>(std::as_const(*this).Find(in_namespace));
 }
 
-Error CacheCore::NotCached(std::string_view in_namespace) const {
+Error KindCache::NotCached(std::string_view in_namespace) const {
   std::string text = "namespace " + Quoted(in_namespace) + " is not cached, only";
   for (const Part& part : parts_) {
-    text.append(&part == &parts_.front() ? " " : ", ").append(Quoted(part.namespace_));
+    text.append(&part == &parts_.front() ? " " : ", ").append(Quoted(part.namespace_name()));
   }
-  return {Code::kInvalidArgument, text + "; see CacheOptions::namespaces"};
+  return {Code::kInvalidArgument, text + "; see CachesOptions::scopes"};
 }
 
-Error CacheCore::Stopped() { return {Code::kStopped, "the cache has been stopped, so its state may be old"}; }
+Error KindCache::Stopped() { return {Code::kStopped, "the cache has been stopped, so its state may be old"}; }
 
-Result<void> CacheCore::CheckKey(const ObjectKey& key) const {
+Result<void> KindCache::CheckKey(const ObjectKey& key) const {
   if (kind_.scope == Scope::kCluster && !key.namespace_.empty()) {
     return Fail(Code::kInvalidArgument, "the kind is cluster-scoped, and the key has a namespace");
   }
@@ -198,7 +191,7 @@ Result<void> CacheCore::CheckKey(const ObjectKey& key) const {
   return {};
 }
 
-Result<void> CacheCore::CheckFilter(const ListFilter& filter) const {
+Result<void> KindCache::CheckFilter(const ListFilter& filter) const {
   if (filter.index.empty() && !filter.value.empty()) {
     return Fail(Code::kInvalidArgument, "the filter has the value " + Quoted(filter.value) + " and names no index");
   }
@@ -206,7 +199,7 @@ Result<void> CacheCore::CheckFilter(const ListFilter& filter) const {
   return CheckKey({filter.namespace_, {}});
 }
 
-Result<void> CacheCore::CheckSynced() const {
+Result<void> KindCache::CheckSynced() const {
   if (HasSynced()) return {};
   const bool stopped =
       std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.informer->IsStopped(); });
@@ -216,14 +209,14 @@ Result<void> CacheCore::CheckSynced() const {
 
 // ------------------------------------------------------------------------------------------------------- reads
 
-Result<AnyRef> CacheCore::Get(const ObjectKey& key) const {
+Result<AnyRef> KindCache::Get(const ObjectKey& key) const {
   Result<void> ready = CheckKey(key);
   if (ready) ready = CheckSynced();
   if (!ready) return Fail(ready.error().With("get " + name() + " " + key.str()));
   return Find(key.namespace_)->informer->store()->Look(key);
 }
 
-Result<std::vector<AnyRef>> CacheCore::List(const ListFilter& filter) const {
+Result<std::vector<AnyRef>> KindCache::List(const ListFilter& filter) const {
   std::vector<AnyRef> objects;
   Result<void> done = CheckFilter(filter);
   if (done) done = CheckSynced();
@@ -236,7 +229,7 @@ Result<std::vector<AnyRef>> CacheCore::List(const ListFilter& filter) const {
   return objects;
 }
 
-Result<void> CacheCore::Select(const cache::AnySnapshot& view, const ListFilter& filter,
+Result<void> KindCache::Select(const cache::AnySnapshot& view, const ListFilter& filter,
                                std::vector<AnyRef>& objects) const {
   std::vector<AnyRef> found;
   if (!filter.index.empty()) {
@@ -261,7 +254,7 @@ Result<void> CacheCore::Select(const cache::AnySnapshot& view, const ListFilter&
   return {};
 }
 
-Result<std::string> CacheCore::ResourceVersion(std::string_view in_namespace) const {
+Result<std::string> KindCache::ResourceVersion(std::string_view in_namespace) const {
   const Part* const part = in_namespace.empty() && parts_.size() == 1 ? &parts_.front() : Find(in_namespace);
   Result<void> ready = part != nullptr ? Result<void>() : Fail(NotCached(in_namespace));
   if (ready) ready = CheckSynced();
@@ -269,7 +262,7 @@ Result<std::string> CacheCore::ResourceVersion(std::string_view in_namespace) co
   return std::string(part->informer->store()->Snapshot().version());
 }
 
-Result<AnyRef> CacheCore::GetFresh(const ObjectKey& key, const std::stop_token& stop) {
+Result<AnyRef> KindCache::GetFresh(const ObjectKey& key, const std::stop_token& stop) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   if (Result<void> ready = CheckKey(key); !ready) return Fail(ready.error().With("get " + name() + " " + key.str()));
   Part& part = *Find(key.namespace_);
@@ -287,7 +280,7 @@ Result<AnyRef> CacheCore::GetFresh(const ObjectKey& key, const std::stop_token& 
 }
 
 // What is waited for in all namespaces is collected first, so that later writes do not count.
-Result<std::vector<AnyRef>> CacheCore::ListFresh(const ListFilter& filter, const std::stop_token& stop) {
+Result<std::vector<AnyRef>> KindCache::ListFresh(const ListFilter& filter, const std::stop_token& stop) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
   struct Read {
     Part& part;
@@ -312,7 +305,7 @@ Result<std::vector<AnyRef>> CacheCore::ListFresh(const ListFilter& filter, const
   return objects;
 }
 
-Result<void> CacheCore::SelectFresh(Part& part, const OwnWrites::Mark& mark, const ListFilter& filter,
+Result<void> KindCache::SelectFresh(Part& part, const OwnWrites::Mark& mark, const ListFilter& filter,
                                     const std::stop_token& stop, TimePoint deadline,
                                     std::vector<AnyRef>& objects) const {
   std::vector<AnyRef> found;
@@ -338,7 +331,7 @@ Result<void> CacheCore::SelectFresh(Part& part, const OwnWrites::Mark& mark, con
 }
 
 // Returns a view for which `shows` is true, or one after a loss.
-Result<cache::AnySnapshot> CacheCore::Await(Part& part, const std::function<bool(const cache::AnySnapshot&)>& shows,
+Result<cache::AnySnapshot> KindCache::Await(Part& part, const std::function<bool(const cache::AnySnapshot&)>& shows,
                                             std::uint64_t losses, const std::stop_token& stop,
                                             TimePoint deadline) const {
   Result<cache::AnySnapshot> view = part.informer->WaitFor(
@@ -348,7 +341,7 @@ Result<cache::AnySnapshot> CacheCore::Await(Part& part, const std::function<bool
   return view;
 }
 
-Error CacheCore::Behind(const Part& part, const std::optional<OwnWrites::Entry>& missing) const {
+Error KindCache::Behind(const Part& part, const std::optional<OwnWrites::Entry>& missing) const {
   std::string text = "after " + net::DurationText(kFreshLimit) + " the cache is still older than what its client has ";
   if (missing) {
     const auto& [key, write] = *missing;
@@ -363,40 +356,40 @@ Error CacheCore::Behind(const Part& part, const std::optional<OwnWrites::Entry>&
 
 // ------------------------------------------------------------------------------------------------------ writes
 
-void CacheCore::Remember(const Written& written) {
+void KindCache::Remember(const Written& written) {
   Part* const part = Find(written.key.namespace_);
   if (part == nullptr) return;
   OwnWrite write = written.write;
   // Nothing tells whether an object was selected that is gone. OwnWrites may know it from an earlier write.
-  write.selected = written.answer != nullptr && part->selection.labels.Matches(written.answer->labels) &&
-                   part->selection.fields.Matches(written.body);
+  write.selected = written.answer != nullptr && part->scope.labels.Matches(written.answer->labels) &&
+                   part->scope.fields.Matches(written.body);
   write.at = state_->connection().clock().Now();
   if (!part->writes.Add(written.key, std::move(write), part->informer->HasSynced())) return;
   NotifyObserver(Shared<Observer>(&state_->connection().observer()), [&](Observer& o) {
     const std::string cache = "cache of " + name();
-    const std::string limit = std::to_string(options_.max_remembered_writes);
+    const std::string limit = std::to_string(state_->options().max_remembered_writes);
     o.OnLogged({.source = cache,
-                .key = part->namespace_,
+                .key = part->namespace_name(),
                 .message = "more than " + limit +
                            " writes of its clients have not come back to the cache, and the oldest are forgotten: a "
                            "read may still show an object that one of them has deleted or taken out of the selection; "
-                           "see CacheOptions::max_remembered_writes",
+                           "see CachesOptions::max_remembered_writes",
                 .warning = true});
   });
 }
 
-AnyRef CacheCore::Look(const ObjectKey& key) const {
+AnyRef KindCache::Look(const ObjectKey& key) const {
   const Part* const part = Find(key.namespace_);
   return part != nullptr ? part->informer->store()->Look(key) : AnyRef();
 }
 
-std::size_t CacheCore::remembered() const noexcept {
+std::size_t KindCache::remembered() const noexcept {
   std::size_t count = 0;
   for (const Part& part : parts_) count += part.writes.size();
   return count;
 }
 
-std::uint64_t CacheCore::visited() const noexcept {
+std::uint64_t KindCache::visited() const noexcept {
   std::uint64_t count = 0;
   for (const Part& part : parts_) count += part.writes.visited();
   return count;
@@ -404,7 +397,7 @@ std::uint64_t CacheCore::visited() const noexcept {
 
 // --------------------------------------------------------------------------------------------- indexes, events
 
-void CacheCore::Inherit(const std::vector<IndexSpec>& indexes) {
+void KindCache::Inherit(const std::vector<IndexSpec>& indexes) {
   for (const IndexSpec& index : indexes) {
     {
       const MutexLock lock(mutex_);
@@ -415,19 +408,19 @@ void CacheCore::Inherit(const std::vector<IndexSpec>& indexes) {
   }
 }
 
-Result<void> CacheCore::AddIndex(std::string_view name, const FieldPath& path) {
-  return AddIndex({std::string(name), path.text(), [name = std::string(name), path](cache::InformerCore& informer) {
+Result<void> KindCache::AddIndex(std::string_view name, const FieldPath& path) {
+  return AddIndex({std::string(name), path.text(), [name = std::string(name), path](cache::Informer& informer) {
                      return informer.AddIndex(name, path);
                    }});
 }
-Result<void> CacheCore::AddIndex(std::string_view name, const cache::IndexFunction& function) {
-  return AddIndex({std::string(name), "", [name = std::string(name), function](cache::InformerCore& informer) {
+Result<void> KindCache::AddIndex(std::string_view name, const cache::IndexFunction& function) {
+  return AddIndex({std::string(name), "", [name = std::string(name), function](cache::Informer& informer) {
                      return informer.AddIndex(name, function);
                    }});
 }
 
 // The informers may visit all their objects, so no lock is held.
-Result<void> CacheCore::AddIndex(IndexSpec index) {
+Result<void> KindCache::AddIndex(IndexSpec index) {
   {
     const MutexLock lock(mutex_);
     const auto [found, is_new] = indexes_.try_emplace(index.name, index.path);
@@ -442,7 +435,7 @@ Result<void> CacheCore::AddIndex(IndexSpec index) {
 }
 
 // An informer that has the index already got it from a call with the same path, perhaps from one that is running.
-Result<void> CacheCore::AddToInformers(const IndexSpec& index) {
+Result<void> KindCache::AddToInformers(const IndexSpec& index) {
   for (const Part& part : parts_) {
     const auto has = [&] { return part.informer->store()->Snapshot().HasIndex(index.name); };
     if (has()) continue;
@@ -457,7 +450,7 @@ Result<void> CacheCore::AddToInformers(const IndexSpec& index) {
   return {};
 }
 
-Error CacheCore::NoIndex(const std::string& name) const {
+Error KindCache::NoIndex(const std::string& name) const {
   std::string text = "there is no index " + Quoted(name) +
                      "; add it with AddIndex() of the cache of this kind in this " + "form, " +
                      std::string(table_.name) + ", which has ";
@@ -468,7 +461,7 @@ Error CacheCore::NoIndex(const std::string& name) const {
   return {Code::kInvalidArgument, std::move(text)};
 }
 
-CacheRegistration CacheCore::AddEventHandler(AnyHandler handler, const HandlerOptions& options) {
+CacheRegistration KindCache::AddEventHandler(AnyHandler handler, const HandlerOptions& options) {
   struct Box final : SharedObject {
     explicit Box(AnyHandler to) : handler(std::move(to)) {}
     AnyHandler handler;
@@ -482,16 +475,16 @@ CacheRegistration CacheCore::AddEventHandler(AnyHandler handler, const HandlerOp
       parts.push_back(part.informer->AddEventHandler([box](const AnyEvent& event) { box->handler(event); }, options));
     }
   }
-  return CacheRegistration(Shared<CacheCore>(this), std::move(parts));
+  return CacheRegistration(Shared<KindCache>(this), std::move(parts));
 }
 
-Result<void> CacheCore::WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop,
+Result<void> KindCache::WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop,
                                   Nanos limit) const {
   if (Result<void> ready = CheckKey(key); !ready) return Fail(ready.error().With("wait for " + name()));
   return Find(key.namespace_)->informer->WaitUntil(version, std::move(stop), limit);
 }
 
-Result<AnyRef> CacheCore::WaitFor(const ObjectKey& key, const std::function<bool(const AnyRef&)>& predicate,
+Result<AnyRef> KindCache::WaitFor(const ObjectKey& key, const std::function<bool(const AnyRef&)>& predicate,
                                   std::stop_token stop, Nanos limit) const {
   const std::string doing = "wait for " + name() + " " + key.str();
   if (Result<void> ready = CheckKey(key); !ready) return Fail(ready.error().With(doing));

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "cache/jobs.h"
+#include "cache/stepped_jobs.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Gate: decides when the informers of one connection may open a stream or a list.
+// ReconnectGate: decides when the informers of one connection may open a stream or a list.
 //
-//   reflector --Enter()--> Turn --granted--> opens its stream --Opened, Refused, NoConnection, Lost--> Gate
+//   reflector --Enter()--> Turn --granted--> opens its stream --Opened, Refused, NoConnection, Lost--> ReconnectGate
 //
 // While the connection works, every stream is opened at once, limited only by a token bucket. When one finds no
 // connection, the gate closes: all streams wait, and one of them at a time is opened as a probe. So an outage costs a
@@ -25,8 +25,8 @@
 // once, as a starting one does, would receive all of their lists at once. So there are at most 50 requests in any
 // second. Twelve informers recover within 0.4 seconds after the probe, sixty within less than three. Further pages of a
 // list belong to the same turn, and calls of typed clients do not use the gate.
-#ifndef KGEN_SRC_CLIENT_REQUEST_GATE_H_
-#define KGEN_SRC_CLIENT_REQUEST_GATE_H_
+#ifndef KGEN_SRC_CLIENT_REQUEST_RECONNECT_GATE_H_
+#define KGEN_SRC_CLIENT_REQUEST_RECONNECT_GATE_H_
 
 #include <cstdint>
 #include <deque>
@@ -47,7 +47,7 @@ namespace kgen::client {
 
 // Thread safety: all members from any thread. Never blocks. Calls nothing while it holds its lock, but posts tasks.
 // Lifetime: shared by the connection and by every turn.
-class Gate final : public SharedObject {
+class ReconnectGate final : public SharedObject {
  public:
   enum class Purpose : std::uint8_t {
     kFirst,       // has never been open: not limited by the bucket, so that a program starts at full speed
@@ -58,8 +58,8 @@ class Gate final : public SharedObject {
   };
   class Turn;
 
-  explicit Gate(Shared<Executor> executor);
-  ~Gate() override;
+  explicit ReconnectGate(Shared<Executor> executor);
+  ~ReconnectGate() override;
 
   // The turn is either granted when this returns, or later: then `go` is posted to `strand`, once, unless the turn is
   // dropped before. A request's deadlines should start when its turn has been granted. `closed` is posted if the gate
@@ -135,7 +135,7 @@ class Gate final : public SharedObject {
 // queue; if it was the probe, the next one is sent.
 //
 // Thread safety: one thread at a time.
-class Gate::Turn {
+class ReconnectGate::Turn {
  public:
   Turn() noexcept = default;
   Turn(Turn&& other) noexcept;
@@ -154,7 +154,7 @@ class Gate::Turn {
   void Leave() noexcept;
 
  private:
-  friend class Gate;
+  friend class ReconnectGate;
   explicit Turn(Shared<Entry> entry) noexcept;
   Shared<Entry> entry_;
   bool granted_ = false;
@@ -162,4 +162,4 @@ class Gate::Turn {
 
 }  // namespace kgen::client
 
-#endif  // KGEN_SRC_CLIENT_REQUEST_GATE_H_
+#endif  // KGEN_SRC_CLIENT_REQUEST_RECONNECT_GATE_H_
