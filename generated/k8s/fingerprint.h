@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 2ea6d7db8932e9e4.
+// Hash of the headers: 854a19f7eb6f98ec.
 
 #endif  // K8S_FINGERPRINT_H_

@@ -263,8 +263,10 @@ struct JSONSchemaProps {
   // types, defaults or descriptions.
   kgen::List<JSONSchemaProps> oneOf{};
 
-  // A regular expression in the syntax of Go that a string must contain. Only ^ and $ make it match the whole string.
+  // A regular expression in the syntax of Go that must match some part of a string. Only ^ and $ make it match the
+  // whole string.
   kgen::String pattern{};
+
   // A part of JSON Schema that is refused here.
   kgen::Map<JSONSchemaProps> patternProperties{};
 

@@ -47,7 +47,7 @@ struct ServiceReference {
 // Names a group version, the server to which its requests go, and its rank in discovery.
 struct APIServiceSpec {
   // The PEM certificates with which kube-apiserver verifies the other server. Empty means the trusted roots of its
-  // host. Excludes insecureSkipTLSVerify.
+  // host. Only allowed with a service and without insecureSkipTLSVerify.
   kgen::Bytes caBundle{};
 
   // The API group. Empty, which only v1 may be, means the core group. Immutable.

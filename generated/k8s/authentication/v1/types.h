@@ -31,7 +31,7 @@ namespace k8s::authentication::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
-// Names the object that a token depends on. The token ends with the object.
+// Names the object that a token depends on. The token becomes invalid when the object is deleted.
 struct BoundObjectReference {
   // The name of the object, in the namespace of the service account unless it is a Node.
   kgen::String name{};
@@ -54,7 +54,7 @@ struct UserInfo {
   kgen::List<kgen::String> groups{};
   // Identifies the user over time. If one user is deleted and another takes the name, the uids differ.
   kgen::String uid{};
-  // The name that is unique among all users who are active now.
+  // The name of the user, which no other active user has.
   kgen::String username{};
   kgen::UnknownFields unknown_fields{};
 
@@ -87,11 +87,11 @@ struct SelfSubjectReview {
 
 // Says what a token is for and how long it lasts.
 struct TokenRequestSpec {
-  // Who may accept the token. A receiver that finds no identifier of its own in it must refuse it. Empty means the API
-  // server.
+  // Who may accept the token. A receiver must refuse a token that is not for one of its own identifiers. Empty means
+  // the API server.
   kgen::List<kgen::String> audiences{};
 
-  // The object with which the token ends. Absent binds it to the service account alone.
+  // The object whose deletion makes the token invalid. Absent binds it to the service account alone.
   kgen::Optional<BoundObjectReference> boundObjectRef = kgen::kAbsent;
 
   // How long the token should last, at least 600. The server may choose another time, so look at the status. Default:
@@ -106,7 +106,7 @@ struct TokenRequestSpec {
 
 // Holds a token of a service account.
 struct TokenRequestStatus {
-  // When the token ends. Set by the server.
+  // When the token expires. Set by the server.
   kgen::Time expirationTimestamp{};
   // The token itself, a JSON Web Token. Keep it secret. Set by the server.
   kgen::String token{};

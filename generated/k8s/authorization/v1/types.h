@@ -31,7 +31,7 @@ namespace k8s::authorization::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
-// Describes the field selector of a request. Set at most one of its members.
+// Describes the field selector of a request. Exactly one of its members must be set.
 struct FieldSelectorAttributes {
   // The selector as it stands in a query. The server parses it; authorizers should look at the requirements alone.
   kgen::String rawSelector{};
@@ -46,7 +46,7 @@ struct FieldSelectorAttributes {
   static const kgen::TypeTable kTable;
 };
 
-// Describes the label selector of a request. Set at most one of its members.
+// Describes the label selector of a request. Exactly one of its members must be set.
 struct LabelSelectorAttributes {
   // The selector as it stands in a query. The server parses it; authorizers should look at the requirements alone.
   kgen::String rawSelector{};
@@ -100,7 +100,8 @@ struct ResourceAttributes {
   static const kgen::TypeTable kTable;
 };
 
-// Describes who wants to do what. It needs one of the two sorts of attributes, and a user or a group.
+// Describes who wants to do what. Exactly one of the two sorts of attributes must be set, and at least a user or a
+// group.
 struct SubjectAccessReviewSpec {
   // What the authenticator reported besides, as in a TokenReview; authorizers may look at it.
   kgen::Map<kgen::List<kgen::String>> extra{};
@@ -127,8 +128,8 @@ struct SubjectAccessReviewStatus {
   // Required. Whether the request is allowed. Set by the server.
   kgen::Optional<bool> allowed{};
 
-  // Whether an authorizer forbids the request, whatever the others say. If neither allowed nor denied is true, no
-  // authorizer had an opinion, and the request is refused. Set by the server.
+  // Whether an authorizer denied the request, so that later ones were not asked. If neither allowed nor denied is true,
+  // no authorizer had an opinion, and the request is refused. Set by the server.
   kgen::Optional<bool> denied{};
 
   // What went wrong during the decision. It can stand beside a decision, for example if a role is missing but others
@@ -147,7 +148,7 @@ struct SubjectAccessReviewStatus {
 struct LocalSubjectAccessReview {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required. The question. Its namespace must be the one to which the review is sent.
+  // Required. The question. It must be about a resource, in the namespace to which the review is sent.
   kgen::Optional<SubjectAccessReviewSpec> spec = kgen::kAbsent;
   // The answer. Set by the server.
   kgen::Optional<SubjectAccessReviewStatus> status = kgen::kAbsent;
@@ -199,7 +200,8 @@ struct SelfSubjectAccessReviewSpec {
   static const kgen::TypeTable kTable;
 };
 
-// Asks whether the caller may do something. It is answered at once and not stored, and every user may ask.
+// Asks whether the caller may do something. It is answered at once and not stored, and normally every authenticated
+// user may ask.
 struct SelfSubjectAccessReview {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};

@@ -59,8 +59,8 @@ struct CertificateSigningRequestSpec {
     static constexpr std::string_view k_timestamping = "timestamping";
   };
 
-  // How long the certificate should be valid, at least 600. The signer may choose otherwise, and does if it is absent.
-  // In seconds.
+  // How long the certificate should be valid, at least 600. The signer may choose another time, and chooses alone if it
+  // is absent. In seconds.
   kgen::Optional<std::int32_t> expirationSeconds{};
 
   // Further attributes of the user who created the request, as the authenticator reported them. Set by the server.

@@ -86,8 +86,8 @@ struct HTTPIngressPath {
   // The path to match, which begins with a slash. It may be absent only for ImplementationSpecific.
   kgen::String path{};
 
-  // Required. One of PathTypeValues. Exact compares the whole path, Prefix element by element, so that /a matches /a/b
-  // but not /ab; both heed case. Otherwise the controller decides.
+  // Required. One of PathTypeValues. Exact compares the whole path, and Prefix compares it element by element, so that
+  // /a matches /a/b but not /ab; both heed case. ImplementationSpecific leaves it to the controller.
   kgen::String pathType{};
   kgen::UnknownFields unknown_fields{};
 
@@ -125,15 +125,15 @@ struct IngressTLS {
   // The hosts that the certificate covers; they should match those of the rules. Absent leaves it to the controller.
   kgen::List<kgen::String> hosts{};
 
-  // A Secret of type kubernetes.io/tls in the namespace of the Ingress. Absent leaves the certificate to the
-  // controller.
+  // A Secret in the namespace of the Ingress with the keys tls.crt and tls.key, mostly of type kubernetes.io/tls.
+  // Absent leaves the certificate to the controller.
   kgen::String secretName{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// Says which requests go to which Service. Either rules or defaultBackend must be set.
+// Says which requests go to which Service. At least one of rules and defaultBackend must be set.
 struct IngressSpec {
   // Where requests go that no rule matches. Absent leaves them to the controller, which often answers 404.
   kgen::Optional<IngressBackend> defaultBackend = kgen::kAbsent;

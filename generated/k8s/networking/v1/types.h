@@ -334,8 +334,8 @@ struct NetworkPolicySpec {
   // Selects the pods that are restricted, in the namespace of the policy. Absent or empty selects all of them.
   kgen::Optional<kgen::meta::v1::LabelSelector> podSelector = kgen::kAbsent;
 
-  // Each one of PolicyTypesValues. The directions that are restricted. Absent becomes Ingress, with Egress besides if
-  // there are egress rules; to deny all egress, name it.
+  // Each one of PolicyTypesValues. The directions that are restricted. Absent or empty becomes Ingress, and also Egress
+  // if there are egress rules. To deny all egress, name Egress here.
   kgen::List<kgen::String> policyTypes{};
   kgen::UnknownFields unknown_fields{};
 
@@ -379,8 +379,8 @@ struct NetworkPolicyList {
 
 // Holds the ranges of a ServiceCIDR.
 struct ServiceCIDRSpec {
-  // One range in CIDR notation, or one for IPv4 and one for IPv6. Later a missing second one may be added; nothing else
-  // can be changed.
+  // One range in CIDR notation, or one for IPv4 and one for IPv6. A range of the other family may be added later;
+  // nothing else can change.
   kgen::List<kgen::String> cidrs{};
   kgen::UnknownFields unknown_fields{};
 

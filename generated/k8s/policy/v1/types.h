@@ -63,8 +63,8 @@ struct PodDisruptionBudgetSpec {
   // Selects the protected pods. Absent selects none, and an empty selector selects all pods of the namespace.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
 
-  // One of UnhealthyPodEvictionPolicyValues. Whether running pods that are not ready can always be evicted, or only
-  // while enough pods are healthy. Absent counts as IfHealthyBudget.
+  // One of UnhealthyPodEvictionPolicyValues. Whether running pods that are not ready can always be evicted
+  // (AlwaysAllow) or only while enough pods are healthy (IfHealthyBudget). Absent counts as IfHealthyBudget.
   kgen::String unhealthyPodEvictionPolicy{};
   kgen::UnknownFields unknown_fields{};
 
@@ -110,7 +110,7 @@ struct PodDisruptionBudget {
   kgen::meta::v1::ObjectMeta metadata{};
   // Which pods are protected and how many must stay.
   kgen::Optional<PodDisruptionBudgetSpec> spec = kgen::kAbsent;
-  // How many evictions are possible, as the controller last computed it. Set by the controller.
+  // How many evictions are possible. Set by the controller.
   kgen::Optional<PodDisruptionBudgetStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 

@@ -49,8 +49,8 @@ struct PolicyRule {
   // needs at least one.
   kgen::List<kgen::String> apiGroups{};
 
-  // Paths such as /healthz or, with * at the end, /healthz/*. Only ClusterRoles may have them, and only a
-  // ClusterRoleBinding grants them. They exclude resources.
+  // Paths that are no resources, such as /healthz; a * at the end stands for any rest. Only ClusterRoles may have them,
+  // and only ClusterRoleBindings grant them. A rule with paths must not name resources.
   kgen::List<kgen::String> nonResourceURLs{};
 
   // The names of the objects. Absent allows every name. Otherwise requests without a name, such as most create
@@ -75,7 +75,7 @@ struct ClusterRole {
   kgen::meta::v1::ObjectMeta metadata{};
   // From which ClusterRoles a controller collects the rules. It then overwrites what anybody else writes to rules.
   kgen::Optional<v1::AggregationRule> aggregationRule = kgen::kAbsent;
-  // The permissions; absent means none. Who adds one must hold it already or have the verb escalate on the role.
+  // The permissions; absent means none. Whoever adds one must hold it already or have the verb escalate on the role.
   kgen::List<PolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
 
@@ -85,8 +85,8 @@ struct ClusterRole {
   static const kgen::TypeTable kTable;
 };
 
-// Names the role that a binding grants. Who writes the binding must hold the permissions of the role or have the verb
-// bind on it.
+// Names the role that a binding grants. Whoever writes the binding must hold the permissions of the role or have the
+// verb bind on it.
 struct RoleRef {
   // Required. The name of the role. Immutable.
   kgen::String name{};
@@ -172,7 +172,7 @@ struct ClusterRoleList {
 struct Role {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // The permissions; absent means none. Who adds one must hold it already or have the verb escalate on the role.
+  // The permissions; absent means none. Whoever adds one must hold it already or have the verb escalate on the role.
   kgen::List<PolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
 

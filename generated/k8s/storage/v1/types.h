@@ -78,8 +78,8 @@ struct CSIDriverSpec {
   // logged. Absent means no. Only allowed with tokenRequests.
   kgen::Optional<bool> serviceAccountTokenInSecrets{};
 
-  // Whether the scheduler looks for enough space in CSIStorageCapacity objects, which the driver then must publish.
-  // Only for classes that bind late. Default: false.
+  // Whether the scheduler looks for enough space in CSIStorageCapacity objects, which the driver then must publish. It
+  // matters only for classes with WaitForFirstConsumer. Default: false.
   kgen::Optional<bool> storageCapacity{};
 
   // Tokens of the pod's service account that the driver gets with each NodePublishVolume. No two may have the same
@@ -269,12 +269,12 @@ struct StorageClass {
   // Immutable.
   kgen::String provisioner{};
 
-  // One of ReclaimPolicyValues. What becomes of a volume of the class when its claim is deleted. The server refuses
-  // Recycle here. Default: "Delete". Immutable.
+  // One of ReclaimPolicyValues. What becomes of a volume of the class when its claim is deleted, Delete or Retain. The
+  // server refuses Recycle here. Default: "Delete". Immutable.
   kgen::String reclaimPolicy{};
 
-  // One of VolumeBindingModeValues. Whether a claim gets its volume at once or only when the first pod that uses it is
-  // scheduled, so that the volume can be where the pod runs. Default: "Immediate". Immutable.
+  // One of VolumeBindingModeValues. Immediate gives a claim its volume at once. WaitForFirstConsumer waits until the
+  // first pod that uses the claim is scheduled, so that the volume can be where the... Default: "Immediate". Immutable.
   kgen::String volumeBindingMode{};
   kgen::UnknownFields unknown_fields{};
 
