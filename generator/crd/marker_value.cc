@@ -2,10 +2,10 @@
 #include "generator/crd/marker_value.h"
 
 #include <charconv>
-#include <cmath>
 #include <map>
 #include <utility>
 
+#include "core/json/number.h"
 #include "generator/diagnostic.h"
 #include "kgen/codec/yaml.h"
 
@@ -167,13 +167,8 @@ std::string_view TrimSpaces(std::string_view text) {
 
 bool IsJsonNumber(std::string_view text) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return false;
-  if (text.starts_with('-')) text.remove_prefix(1);
-  if (text[0] < '0' || text[0] > '9') return false;
-  if (text[0] == '0' && text.size() > 1 && text[1] >= '0' && text[1] <= '9') return false;
-  const std::size_t dot = text.find('.');
-  return dot == std::string_view::npos || (dot + 1 < text.size() && text[dot + 1] >= '0' && text[dot + 1] <= '9');
+  const bool fits = std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc();
+  return fits && detail::IsJsonNumber(text);
 }
 
 std::expected<ReadValue, std::string> TakeValue(std::string_view& text, std::string_view ends) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kgen/core/type_table.h"
+#include "core/name_hash.h"
 
 namespace kgen::generator::emit {
 namespace {

@@ -8,14 +8,14 @@
 
 #include "codec/reader.h"
 #include "codec/scan.h"
+#include "core/json/lexer.h"
 #include "kgen/codec/decode.h"
 
 namespace kgen {
 
 namespace {
 
-bool IsSpace(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-bool EndsScalar(char c) noexcept { return c == ',' || c == ']' || c == '}' || IsSpace(c); }
+bool EndsScalar(char c) noexcept { return c == ',' || c == ']' || c == '}' || detail::IsJsonSpace(c); }
 
 std::string ApiVersionOf(const KindInfo& kind) {
   return kind.group.empty() ? std::string(kind.version) : std::string(kind.group) + "/" + std::string(kind.version);
@@ -37,7 +37,7 @@ class ListSplitter::Impl {
     while (p != end && !failure_) {
       if (piece_ != Piece::kNone) {
         ScanPiece(p, end, begin);
-      } else if (IsSpace(*p)) {
+      } else if (detail::IsJsonSpace(*p)) {
         ++p;
       } else {
         Step(p, begin);

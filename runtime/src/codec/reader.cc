@@ -2,109 +2,16 @@
 
 #include "codec/reader.h"
 
+#include "core/json/lexer.h"
+#include "core/json/utf8.h"
+
 namespace kgen::codec {
 
-namespace {
-
-bool IsDigit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-// The value of four hexadecimal digits at p, or -1.
-std::int32_t Hex4(const char* p, const char* end) noexcept {
-  if (end - p < 4) return -1;
-  std::int32_t value = 0;
-  for (int i = 0; i < 4; ++i) {
-    const char c = p[i];
-    const char lower = static_cast<char>(c | 0x20);
-    if (IsDigit(c)) {
-      value = value * 16 + (c - '0');
-    } else if (lower >= 'a' && lower <= 'f') {
-      value = value * 16 + (lower - 'a' + 10);
-    } else {
-      return -1;
-    }
-  }
-  return value;
-}
-
-constexpr std::uint32_t kReplacement = 0xFFFD;
-
-bool IsHighSurrogate(std::int32_t unit) noexcept { return unit >= 0xD800 && unit < 0xDC00; }
-bool IsLowSurrogate(std::int32_t unit) noexcept { return unit >= 0xDC00 && unit < 0xE000; }
-
-// The character of a simple escape, or '\0'.
-char SimpleEscape(char c) noexcept {
-  switch (c) {
-    case '"':
-    case '\\':
-    case '/':
-      return c;
-    case 'b':
-      return '\b';
-    case 'f':
-      return '\f';
-    case 'n':
-      return '\n';
-    case 'r':
-      return '\r';
-    case 't':
-      return '\t';
-    default:
-      return '\0';
-  }
-}
-
-}  // namespace
-
-const char* FindInvalidUtf8(const char* p, const char* end) noexcept {
-  const auto byte = [](const char* at) { return static_cast<unsigned char>(*at); };
-  const auto follows = [&](const char* at, unsigned low, unsigned high) {
-    return at < end && byte(at) >= low && byte(at) <= high;
-  };
-  while (p != end) {
-    const unsigned lead = byte(p);
-    if (lead < 0x80) {
-      ++p;
-    } else if (lead >= 0xC2 && lead <= 0xDF) {
-      if (!follows(p + 1, 0x80, 0xBF)) return p;
-      p += 2;
-    } else if (lead >= 0xE0 && lead <= 0xEF) {
-      const unsigned low = lead == 0xE0 ? 0xA0 : 0x80;   // no overlong form
-      const unsigned high = lead == 0xED ? 0x9F : 0xBF;  // no surrogate
-      if (!follows(p + 1, low, high) || !follows(p + 2, 0x80, 0xBF)) return p;
-      p += 3;
-    } else if (lead >= 0xF0 && lead <= 0xF4) {
-      const unsigned low = lead == 0xF0 ? 0x90 : 0x80;
-      const unsigned high = lead == 0xF4 ? 0x8F : 0xBF;
-      if (!follows(p + 1, low, high) || !follows(p + 2, 0x80, 0xBF) || !follows(p + 3, 0x80, 0xBF)) return p;
-      p += 4;
-    } else {
-      return p;
-    }
-  }
-  return end;
-}
-
-void AppendUtf8(std::uint32_t c, std::string& out) {
-  const auto tail = [&](int shift) { out.push_back(static_cast<char>(0x80 | (c >> shift & 0x3F))); };
-  if (c < 0x80) {
-    out.push_back(static_cast<char>(c));
-  } else if (c < 0x800) {
-    out.push_back(static_cast<char>(0xC0 | c >> 6));
-    tail(0);
-  } else if (c < 0x10000) {
-    out.push_back(static_cast<char>(0xE0 | c >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    out.push_back(static_cast<char>(0xF0 | c >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
+using detail::EscapeToken;
+using detail::FindInvalidUtf8;
 
 char Reader::PeekSlow() noexcept {
-  while (p_ != end_ && (*p_ == ' ' || *p_ == '\n' || *p_ == '\r' || *p_ == '\t')) ++p_;
+  while (p_ != end_ && detail::IsJsonSpace(*p_)) ++p_;
   return p_ == end_ ? '\0' : *p_;
 }
 
@@ -123,7 +30,14 @@ bool Reader::StringSlow(const char* start, std::string_view& text) {
     if (!escaped) scratch_.clear();
     escaped = true;
     scratch_.append(piece, stop);
-    if (!Unescape(stop, scratch_)) return false;
+    std::uint32_t code_point = 0;
+    if (!Escape(stop, code_point)) return false;
+    if (code_point < 0x80) {
+      scratch_.push_back(static_cast<char>(code_point));
+    } else {
+      char character[4];
+      scratch_.append(character, detail::WriteUtf8(code_point, character));
+    }
     piece = stop;
     high = false;
     stop = FindSpecial(piece, end_, high);
@@ -138,44 +52,21 @@ bool Reader::StringSlow(const char* start, std::string_view& text) {
   return true;
 }
 
-// Decodes an escape. `p` is at its backslash, and is moved to the end of the escape.
-bool Reader::Unescape(const char*& p, std::string& out) {
-  if (end_ - p < 2) return Fail("unterminated string", end_);
-  if (p[1] == 'u') return UnescapeUnicode(p, out);
-  const char c = SimpleEscape(p[1]);
-  if (c == '\0') return Fail("invalid escape in a string", p);
-  out.push_back(c);
-  p += 2;
-  return true;
-}
-
-bool Reader::UnescapeUnicode(const char*& p, std::string& out) {
-  const std::int32_t unit = Hex4(p + 2, end_);
-  if (unit < 0) return Fail("invalid \\u escape in a string", p);
-  p += 6;
-  if (IsHighSurrogate(unit) && end_ - p >= 6 && p[0] == '\\' && p[1] == 'u') {
-    const std::int32_t low = Hex4(p + 2, end_);
-    if (IsLowSurrogate(low)) {
-      p += 6;
-      AppendUtf8(
-          0x10000u + (static_cast<std::uint32_t>(unit - 0xD800) << 10) + static_cast<std::uint32_t>(low - 0xDC00), out);
+// Scans the escape at `p`, a backslash, and moves `p` behind it.
+bool Reader::Escape(const char*& p, std::uint32_t& code_point) noexcept {
+  const EscapeToken escape = detail::ScanEscape(p, end_);
+  code_point = escape.code_point;
+  switch (escape.problem) {
+    case EscapeToken::Problem::kNone:
       return true;
-    }
+    case EscapeToken::Problem::kEnds:
+      return Fail("unterminated string", end_);
+    case EscapeToken::Problem::kUnknown:
+      return Fail("invalid escape in a string", p);
+    case EscapeToken::Problem::kHex:
+      break;
   }
-  AppendUtf8(IsHighSurrogate(unit) || IsLowSurrogate(unit) ? kReplacement : static_cast<std::uint32_t>(unit), out);
-  return true;
-}
-
-bool Reader::CheckEscape(const char*& p) noexcept {
-  if (end_ - p < 2) return Fail("unterminated string", end_);
-  if (p[1] == 'u') {
-    if (Hex4(p + 2, end_) < 0) return Fail("invalid \\u escape in a string", p);
-    p += 6;
-    return true;
-  }
-  if (SimpleEscape(p[1]) == '\0') return Fail("invalid escape in a string", p);
-  p += 2;
-  return true;
+  return Fail("invalid \\u escape in a string", p);
 }
 
 bool Reader::SkipStringSlow(const char* piece) {
@@ -191,38 +82,23 @@ bool Reader::SkipStringSlow(const char* piece) {
       return true;
     }
     if (*stop != '\\') return Fail("control character in a string", stop);
-    if (!CheckEscape(stop)) return false;
+    std::uint32_t ignored = 0;
+    if (!Escape(stop, ignored)) return false;
     piece = stop;
   }
 }
 
 bool Reader::Number(std::string_view& text, bool& plain) noexcept {
-  const char* p = p_;
-  const auto digits = [&] {
-    const char* first = p;
-    while (p != end_ && IsDigit(*p)) ++p;
-    return p != first;
-  };
-  if (p != end_ && *p == '-') ++p;
-  if (p != end_ && *p == '0') {
-    ++p;
-  } else if (!digits()) {
-    return Fail("expected a value", p_);
+  using Problem = detail::NumberToken::Problem;
+  const detail::NumberToken number = detail::ScanNumber(p_, end_);
+  if (number.problem != Problem::kNone) {
+    if (number.problem == Problem::kNoNumber) return Fail("expected a value", p_);
+    const bool fraction = number.problem == Problem::kNoFraction;
+    return Fail(fraction ? "expected a digit after the decimal point" : "expected a digit in the exponent", number.end);
   }
-  plain = true;
-  if (p != end_ && *p == '.') {
-    ++p;
-    plain = false;
-    if (!digits()) return Fail("expected a digit after the decimal point", p);
-  }
-  if (p != end_ && (*p == 'e' || *p == 'E')) {
-    ++p;
-    plain = false;
-    if (p != end_ && (*p == '+' || *p == '-')) ++p;
-    if (!digits()) return Fail("expected a digit in the exponent", p);
-  }
-  text = {p_, static_cast<std::size_t>(p - p_)};
-  p_ = p;
+  plain = number.plain;
+  text = {p_, static_cast<std::size_t>(number.end - p_)};
+  p_ = number.end;
   return true;
 }
 

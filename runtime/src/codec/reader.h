@@ -150,8 +150,7 @@ class Reader {
   }
   char PeekSlow() noexcept;
   bool StringSlow(const char* start, std::string_view& text);
-  bool Unescape(const char*& p, std::string& out);
-  bool UnescapeUnicode(const char*& p, std::string& out);
+  bool Escape(const char*& p, std::uint32_t& code_point) noexcept;
   bool SkipString() {
     const char* stop = FindStop(p_ + 1, end_);
     if (stop == end_ || *stop != '"') return SkipStringSlow(p_ + 1);
@@ -161,7 +160,6 @@ class Reader {
   bool SkipStringSlow(const char* piece);
   bool SkipKey();
   bool SkipNested();
-  bool CheckEscape(const char*& p) noexcept;
   bool SkipScalar(char first);
 
   const char* begin_;
@@ -175,13 +173,6 @@ class Reader {
   const char* error_at_ = nullptr;
   std::string& scratch_;
 };
-
-// Returns the first byte of [p, end) that is not part of valid UTF-8 (no overlong forms, no surrogates, at most
-// U+10FFFF), or end.
-const char* FindInvalidUtf8(const char* p, const char* end) noexcept;
-
-// Appends a code point as UTF-8.
-void AppendUtf8(std::uint32_t code_point, std::string& out);
 
 }  // namespace kgen::codec
 

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "codec/reader.h"
 #include "codec/scan.h"
+#include "core/json/utf8.h"
 
 namespace kgen::codec {
 
@@ -41,7 +41,7 @@ void TextWriter::Escaped(const char* p, const char* end) {
     bool high = false;
     const char* stop = FindSpecial(p, end, high);
     if (high) {
-      for (const char* bad; (bad = FindInvalidUtf8(p, stop)) != stop; p = bad + 1) {
+      for (const char* bad; (bad = detail::FindInvalidUtf8(p, stop)) != stop; p = bad + 1) {
         Raw({p, static_cast<std::size_t>(bad - p)});
         Raw("\xEF\xBF\xBD");
       }

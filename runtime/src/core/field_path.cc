@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/blocks.h"
+#include "core/quoted.h"
 
 namespace kgen {
 namespace {
@@ -17,7 +18,7 @@ struct Token {
   bool is_key = false;
 };
 
-std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+using detail::Quoted;
 
 std::unexpected<Error> Bad(std::string_view path, const std::string& why) {
   return Fail(Code::kInvalidArgument, "field path " + Quoted(path) + ": " + why);

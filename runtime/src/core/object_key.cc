@@ -1,10 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/core/object_key.h"
 
+#include "core/quoted.h"
+
 namespace kgen {
 namespace {
 
-std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+using detail::Quoted;
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "core/access.h"
+#include "core/json/lexer.h"
 #include "core/json/number.h"
 
 namespace kgen {
@@ -69,7 +70,7 @@ constexpr Suffix kSuffixes[] = {
     {"Gi", 0, 30}, {"Ti", 0, 40}, {"Pi", 0, 50}, {"Ei", 0, 60},
 };
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+using detail::IsDigit;
 
 // Applies the suffix or the exponent after the digits. An exponent must fit into 32 bits, as in the server.
 bool ApplySuffix(std::string_view text, Decimal& number) {

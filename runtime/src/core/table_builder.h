@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/name_hash.h"
 #include "kgen/core/type_table.h"
 
 namespace kgen::detail {

@@ -1,6 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/core/type_table.h"
 
+#include "core/name_hash.h"
+
 namespace kgen {
 
 const Field* TypeTable::Find(std::string_view wire_name) const noexcept {

@@ -1,6 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "testing/api_error.h"
 
+#include "core/quoted.h"
+
 namespace kgen::testing {
 namespace {
 
@@ -14,7 +16,7 @@ json Details(const ResourceInfo& resource, std::string_view name, std::string_vi
   return details;
 }
 
-std::string Quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+using detail::Quoted;
 
 }  // namespace
 

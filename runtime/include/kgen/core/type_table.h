@@ -16,7 +16,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <iosfwd>
 #include <new>
 #include <string_view>
@@ -130,29 +129,6 @@ struct TypeTable {
 };
 
 namespace detail {
-
-// The lookup in two steps, for the search for a seed: the part of the hash that depends on the name alone, and the
-// slot.
-constexpr std::uint64_t NameKey(std::string_view name) noexcept {
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  const std::size_t size = name.size();
-  if (!std::is_constant_evaluated() && std::endian::native == std::endian::little && size >= 8) {
-    std::memcpy(&first, name.data(), 8);
-    std::memcpy(&last, name.data() + size - 8, 8);
-  } else {
-    const std::size_t n = size < 8 ? size : 8;
-    for (std::size_t i = 0; i < n; ++i) {
-      first |= std::uint64_t{static_cast<unsigned char>(name[i])} << (8 * i);
-      last |= std::uint64_t{static_cast<unsigned char>(name[size - n + i])} << (8 * i);
-    }
-  }
-  return first ^ std::rotl(last, 23) ^ size;
-}
-// `bits` is 1 to 32.
-constexpr std::uint32_t NameSlot(std::uint64_t key, std::uint32_t seed, unsigned bits) noexcept {
-  return static_cast<std::uint32_t>(key * (TypeTable::kHashMultiplier + 2 * std::uint64_t{seed}) >> 32) >> (32 - bits);
-}
 
 // The value of an absent T: zeros in read-only memory, which exist before the first static object and after the last.
 // Every value type of kgen, and so every struct of them, is empty when all its bytes are zero. This is not a

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/auth/exec_credential.h"
+#include "core/quoted.h"
 #include "net/base64.h"
 #include "net/dns_names.h"
 #include "net/proxy.h"
@@ -24,7 +25,7 @@ std::unexpected<Error> Wrong(const KubeconfigFile& file, yaml::Mark mark, std::s
   return Fail(Code::kConfig, At(file.path, mark) + ": " + std::string(message));
 }
 
-std::string Quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+using detail::Quoted;
 
 // Reads a map of a file member by member. Keeps the first error and its position.
 class Members {

@@ -128,7 +128,7 @@ class EventReader {
     const std::string_view source(reinterpret_cast<const char*>(scalar.value), scalar.length);
     const std::string_view tag = View(scalar.tag);
     const bool plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    const std::string_view text = builder_.arena().Copy(source);
+    const std::string_view text = builder_.Keep(source);
     if (builder_.WantsKey()) return HandleKey(event, mark, text, plain);
     bool value = false;
     Kind kind = plain && tag != "!" ? ResolvePlain(text, value) : Kind::kString;

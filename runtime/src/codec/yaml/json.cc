@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "codec/yaml/characters.h"
 #include "codec/yaml/tree.h"
+#include "core/json/lexer.h"
+#include "core/json/utf8.h"
 
 namespace kgen::yaml {
 namespace {
@@ -22,12 +23,8 @@ constexpr auto MakeStringStops() {
 }
 constexpr auto kStringStops = MakeStringStops();
 
-int HexDigit(char c) {
-  if (IsDigit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+using detail::EscapeToken;
+using detail::NumberToken;
 
 class JsonReader {
  public:
@@ -114,36 +111,18 @@ class JsonReader {
 
   bool ReadNumber() {
     const Mark mark = Here();
-    const char* start = at_;
-    const char* scan = at_;
-    if (scan != end_ && *scan == '-') ++scan;
-    const char* digits = scan;
-    while (scan != end_ && IsDigit(*scan)) ++scan;
-    if (scan == digits) return Expected("a value");
-    if (*digits == '0' && scan - digits > 1) return builder_.Fail(mark, "a number must not begin with 0");
-    Kind kind = Kind::kInt;
-    if (scan != end_ && *scan == '.') {
-      kind = Kind::kFloat;
-      digits = ++scan;
-      while (scan != end_ && IsDigit(*scan)) ++scan;
-      if (scan == digits) return FailNumber(scan);
+    const NumberToken number = detail::ScanNumber(at_, end_);
+    if (number.problem == NumberToken::Problem::kNoNumber) return Expected("a value");
+    if (number.problem != NumberToken::Problem::kNone) {
+      at_ = number.end;
+      return Expected("a digit");
     }
-    if (scan != end_ && (*scan == 'e' || *scan == 'E')) {
-      kind = Kind::kFloat;
-      ++scan;
-      if (scan != end_ && (*scan == '+' || *scan == '-')) ++scan;
-      digits = scan;
-      while (scan != end_ && IsDigit(*scan)) ++scan;
-      if (scan == digits) return FailNumber(scan);
+    if (number.end != end_ && detail::IsDigit(*number.end)) {
+      return builder_.Fail(mark, "a number must not begin with 0");
     }
-    at_ = scan;
-    const std::string_view text(start, static_cast<std::size_t>(scan - start));
-    return builder_.Scalar(TreeBuilder::MakeScalar(kind, text, mark, true));
-  }
-
-  bool FailNumber(const char* where) {
-    at_ = where;
-    return Expected("a digit");
+    const std::string_view text(at_, static_cast<std::size_t>(number.end - at_));
+    at_ = number.end;
+    return builder_.Scalar(TreeBuilder::MakeScalar(number.plain ? Kind::kInt : Kind::kFloat, text, mark, true));
   }
 
   bool ReadList() {
@@ -216,7 +195,7 @@ class JsonReader {
       if (at_ == end_) return builder_.Fail(Here(), "the text ends inside a string");
       if (*at_ == '"') {
         ++at_;
-        text = builder_.arena().Copy(scratch_);
+        text = builder_.Keep(scratch_);
         return true;
       }
       if (*at_ != '\\') {
@@ -232,40 +211,21 @@ class JsonReader {
   }
 
   bool ReadEscape() {
-    const char c = at_ + 1 == end_ ? '\0' : at_[1];
-    static constexpr std::string_view kNames = "\"\\/bfnrt";
-    static constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
-    if (const std::size_t index = kNames.find(c); c != '\0' && index != std::string_view::npos) {
-      scratch_ += kValues[index];
-      at_ += 2;
-      return true;
-    }
-    if (c != 'u') return builder_.Fail(Here(), "unknown escape in a string");
     const Mark mark = Here();
-    char32_t unit = 0;
-    if (!ReadUnit(unit)) return false;
-    if (unit >= 0xD800 && unit < 0xE000) {
-      char32_t low = 0;
-      if (unit >= 0xDC00 || end_ - at_ < 2 || at_[0] != '\\' || at_[1] != 'u' || !ReadUnit(low) || low < 0xDC00 ||
-          low >= 0xE000) {
-        return builder_.failed() ? false : builder_.Fail(mark, "half of a surrogate pair in a string");
-      }
-      unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+    const bool cut = end_ - at_ < 6;
+    const EscapeToken escape = detail::ScanEscape(at_, end_);
+    switch (escape.problem) {
+      case EscapeToken::Problem::kNone:
+        break;
+      case EscapeToken::Problem::kEnds:
+      case EscapeToken::Problem::kUnknown:
+        return builder_.Fail(mark, "unknown escape in a string");
+      case EscapeToken::Problem::kHex:
+        return builder_.Fail(mark, cut ? "the text ends inside an escape" : "\\u takes four hexadecimal digits");
     }
-    char buffer[4];
-    scratch_.append(buffer, AppendUtf8(unit, buffer));
-    return true;
-  }
-
-  // Reads one \uXXXX. at_ is at the backslash.
-  bool ReadUnit(char32_t& unit) {
-    if (end_ - at_ < 6) return builder_.Fail(Here(), "the text ends inside an escape");
-    for (int i = 2; i < 6; ++i) {
-      const int digit = HexDigit(at_[i]);
-      if (digit < 0) return builder_.Fail(Here(), "\\u takes four hexadecimal digits");
-      unit = unit * 16 + static_cast<char32_t>(digit);
-    }
-    at_ += 6;
+    if (escape.half_of_pair) return builder_.Fail(mark, "half of a surrogate pair in a string");
+    char character[4];
+    scratch_.append(character, detail::WriteUtf8(escape.code_point, character));
     return true;
   }
 

@@ -6,11 +6,15 @@
 #include <charconv>
 #include <cmath>
 
-#include "codec/yaml/characters.h"
 #include "codec/yaml/tree.h"
+#include "core/json/lexer.h"
+#include "core/json/number.h"
 
 namespace kgen::yaml {
 namespace {
+
+using detail::IsDigit;
+using detail::IsJsonNumber;
 
 constexpr std::array<std::string_view, 5> kNulls = {"", "~", "null", "Null", "NULL"};
 constexpr std::array<std::string_view, 11> kTrue = {"y",    "Y",    "yes", "Yes", "YES", "true",
@@ -122,29 +126,6 @@ std::string FormatFloat32(std::string_view text) {
 }  // namespace
 
 bool IsInfinityOrNan(std::string_view text) { return IsOneOf(text, kSpecialFloats); }
-
-bool IsJsonNumber(std::string_view text) {
-  std::size_t i = 0;
-  const auto digits = [&] {
-    const std::size_t start = i;
-    while (i < text.size() && IsDigit(text[i])) ++i;
-    return i - start;
-  };
-  if (i < text.size() && text[i] == '-') ++i;
-  const std::size_t start = i;
-  const std::size_t whole = digits();
-  if (whole == 0 || (whole > 1 && text[start] == '0')) return false;
-  if (i < text.size() && text[i] == '.') {
-    ++i;
-    if (digits() == 0) return false;
-  }
-  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
-    ++i;
-    if (i < text.size() && (text[i] == '-' || text[i] == '+')) ++i;
-    if (digits() == 0) return false;
-  }
-  return i == text.size();
-}
 
 Kind ResolvePlain(std::string_view text, bool& value) {
   value = false;

@@ -10,7 +10,6 @@
 namespace kgen::yaml {
 namespace {
 
-constexpr std::size_t kBlockBytes = 256u << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 constexpr std::string_view kTooDeepHint = "nest less; a server refuses such depth too";
@@ -36,29 +35,9 @@ std::string Position(Mark mark) { return std::to_string(mark.line) + ":" + std::
 
 }  // namespace
 
-void* Arena::Allocate(std::size_t bytes) {
-  bytes = (bytes + 7) & ~std::size_t{7};
-  if (bytes > left_) {
-    const std::size_t size = std::max(bytes, blocks_.empty() ? std::size_t{4096} : kBlockBytes);
-    auto block = std::make_unique_for_overwrite<std::byte[]>(size);
-    if (size - bytes < left_) {  // a separate large block: continue to fill the current one
-      void* result = block.get();
-      blocks_.push_back(std::move(block));
-      return result;
-    }
-    next_ = block.get();
-    left_ = size;
-    blocks_.push_back(std::move(block));
-  }
-  void* result = next_;
-  next_ += bytes;
-  left_ -= bytes;
-  return result;
-}
-
-std::string_view Arena::Copy(std::string_view text) {
+std::string_view TreeBuilder::Keep(std::string_view text) {
   if (text.empty()) return {};
-  char* copy = static_cast<char*>(Allocate(text.size()));
+  char* const copy = static_cast<char*>(storage_->memory.allocate(text.size(), 1));
   std::memcpy(copy, text.data(), text.size());
   return {copy, text.size()};
 }
@@ -83,7 +62,7 @@ bool TreeBuilder::Key(std::string_view text, Mark mark, bool plain, bool ambiguo
   if (ambiguous && options_.kubectl_keys) {
     const std::optional<std::string> read = KubectlKey({text, mark, plain, ambiguous, Node()});
     if (!read) return Fail(mark, "the key " + std::string(text) + " is not text", "quote it");
-    text = arena().Copy(*read);
+    text = Keep(*read);
   }
   Frame& frame = frames_.back();
   frame.has_key = true;
@@ -147,7 +126,7 @@ bool TreeBuilder::Close() {
     if (!SealMap(frame, node)) return false;
   } else {
     const std::size_t count = pending_.size() - frame.start;
-    auto* items = static_cast<Node*>(arena().Allocate(count * sizeof(Node)));
+    auto* items = static_cast<Node*>(Allocate(count * sizeof(Node)));
     for (std::size_t i = 0; i < count; ++i) new (items + i) Node(pending_[frame.start + i].value);
     node.kind_ = Kind::kList;
     node.size_ = static_cast<std::uint32_t>(count);
@@ -165,7 +144,7 @@ bool TreeBuilder::Close() {
 bool TreeBuilder::SealMap(Frame& frame, Node& node) {
   if (merges_.size() != frame.merges_start && !ApplyMerges(frame)) return false;
   const std::size_t count = pending_.size() - frame.start;
-  auto* block = new (arena().Allocate(sizeof(MapBlock) + count * sizeof(Entry))) MapBlock;
+  auto* block = new (Allocate(sizeof(MapBlock) + count * sizeof(Entry))) MapBlock;
   for (std::size_t i = 0; i < count; ++i) new (block->entries() + i) Entry(pending_[frame.start + i]);
   node.kind_ = Kind::kMap;
   node.size_ = static_cast<std::uint32_t>(count);
@@ -183,7 +162,7 @@ bool TreeBuilder::IndexKeys(MapBlock& block, std::size_t count) {
     }
     return true;
   }
-  auto* order = static_cast<std::uint32_t*>(arena().Allocate(count * sizeof(std::uint32_t)));
+  auto* order = static_cast<std::uint32_t*>(Allocate(count * sizeof(std::uint32_t)));
   std::iota(order, order + count, 0u);
   std::sort(order, order + count, [entries](std::uint32_t a, std::uint32_t b) {
     const int compared = entries[a].key.compare(entries[b].key);

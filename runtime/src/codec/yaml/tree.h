@@ -4,8 +4,7 @@
 //
 // The reader adds values in document order: Open() and Close() around the children of a list or map, Key() before each
 // value of a map, and Scalar(). The builder keeps the children of open containers on one stack and moves them into
-// adjacent memory of the arena when the container is closed. A finished tree therefore consists of a few blocks and
-// never changes.
+// adjacent memory when the container is closed. A finished tree therefore consists of a few blocks and never changes.
 #ifndef KGEN_SRC_CODEC_YAML_TREE_H_
 #define KGEN_SRC_CODEC_YAML_TREE_H_
 
@@ -13,6 +12,7 @@
 #include <expected>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,19 +21,7 @@
 
 namespace kgen::yaml {
 
-// Memory that lives as long as its Stream.
-class Arena {
- public:
-  void* Allocate(std::size_t bytes);
-  std::string_view Copy(std::string_view text);
-
- private:
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;
-  std::byte* next_ = nullptr;
-  std::size_t left_ = 0;
-};
-
-// The header before the entries of a map in the arena. A map of more than kLinearKeys keys also has the indexes of its
+// The header before the entries of a map. A map of more than kLinearKeys keys also has the indexes of its
 // entries in the order of the keys, for a binary search. A hash table would need a secret seed, because the author of
 // the text chooses the keys.
 struct MapBlock {
@@ -46,7 +34,7 @@ inline constexpr std::size_t kLinearKeys = 16;
 
 struct Stream::Storage {
   std::string text;
-  Arena arena;
+  std::pmr::monotonic_buffer_resource memory{4096};  // of the nodes, and of text that is not in `text`
   std::vector<Node> documents;
   std::vector<std::uint32_t> numbers;
   bool json = false;
@@ -59,9 +47,11 @@ class TreeBuilder {
 
   std::string_view text() const { return storage_->text; }
   const Options& options() const { return options_; }
-  Arena& arena() { return storage_->arena; }
+  // Memory, and a copy of text, that live as long as the tree.
+  void* Allocate(std::size_t bytes) { return storage_->memory.allocate(bytes); }
+  std::string_view Keep(std::string_view text);
 
-  // `text` must live in the arena or in the source text.
+  // `text` must be in the source text, or have been kept.
   static Node MakeScalar(Kind kind, std::string_view text, Mark mark, bool plain, bool value = false);
 
   [[nodiscard]] bool Scalar(const Node& node) { return AddValue(node, 1, 1); }
@@ -134,13 +124,8 @@ bool ReadYaml(TreeBuilder& builder);
 // kFloat.
 Kind ResolvePlain(std::string_view text, bool& value);
 bool LooksLikeTimestamp(std::string_view text);
-bool IsJsonNumber(std::string_view text);
 bool IsInfinityOrNan(std::string_view text);
 
-// Appends a code point as UTF-8.
-char* AppendUtf8(char32_t code_point, char* out);
-// Returns the offset of the first byte that is not valid UTF-8 (surrogates and overlong forms are invalid), or npos.
-std::size_t FindInvalidUtf8(std::string_view text);
 Mark MarkOfByte(std::string_view text, std::size_t offset);
 std::size_t ByteOfMark(std::string_view text, Mark mark);
 

@@ -7,8 +7,8 @@
 #include <new>
 #include <string>
 
-#include "codec/yaml/characters.h"
 #include "codec/yaml/tree.h"
+#include "core/json/lexer.h"
 
 namespace kgen::yaml {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 // True for text such as 1:30 or -12:30:45.5, which readers of YAML 1.1 take for a number in base 60.
 bool LooksLikeBase60(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  return !text.empty() && IsDigit(text[0]) && text.find(':') != std::string_view::npos &&
+  return !text.empty() && detail::IsDigit(text[0]) && text.find(':') != std::string_view::npos &&
          text.find_first_not_of("0123456789_:.") == std::string_view::npos;
 }
 

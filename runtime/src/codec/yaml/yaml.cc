@@ -5,28 +5,10 @@
 #include <utility>
 
 #include "codec/yaml/tree.h"
+#include "core/json/utf8.h"
 
 namespace kgen::yaml {
 namespace {
-
-// Returns the length of the UTF-8 sequence at `text[at]`, or 0 if it is not valid.
-std::size_t SequenceLength(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
-  const unsigned first = byte(at);
-  if (first < 0x80) return 1;
-  if (first < 0xC2) return 0;
-  if (first < 0xE0) return continues(at + 1) ? 2 : 0;
-  const unsigned second = byte(at + 1);
-  if (first < 0xF0) {
-    if (!continues(at + 1) || !continues(at + 2)) return 0;
-    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0)) return 0;  // overlong, surrogate
-    return 3;
-  }
-  if (first > 0xF4 || !continues(at + 1) || !continues(at + 2) || !continues(at + 3)) return 0;
-  if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90)) return 0;
-  return 4;
-}
 
 bool LooksLikeUtf16(std::string_view text) {
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
@@ -103,44 +85,6 @@ std::span<const Node> Stream::documents() const noexcept { return storage_->docu
 std::uint32_t Stream::number(std::size_t document) const noexcept { return storage_->numbers[document]; }
 bool Stream::json() const noexcept { return storage_->json; }
 
-char* AppendUtf8(char32_t code_point, char* out) {
-  const auto put = [&](char32_t byte) { *out++ = static_cast<char>(byte); };
-  if (code_point < 0x80) {
-    put(code_point);
-  } else if (code_point < 0x800) {
-    put(0xC0 | (code_point >> 6));
-    put(0x80 | (code_point & 0x3F));
-  } else if (code_point < 0x10000) {
-    put(0xE0 | (code_point >> 12));
-    put(0x80 | ((code_point >> 6) & 0x3F));
-    put(0x80 | (code_point & 0x3F));
-  } else {
-    put(0xF0 | (code_point >> 18));
-    put(0x80 | ((code_point >> 12) & 0x3F));
-    put(0x80 | ((code_point >> 6) & 0x3F));
-    put(0x80 | (code_point & 0x3F));
-  }
-  return out;
-}
-
-std::size_t FindInvalidUtf8(std::string_view text) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    std::uint64_t word = 0;
-    if (at + sizeof(word) <= text.size()) {
-      std::memcpy(&word, text.data() + at, sizeof(word));
-      if ((word & 0x8080808080808080u) == 0) {
-        at += sizeof(word);
-        continue;
-      }
-    }
-    const std::size_t length = SequenceLength(text, at);
-    if (length == 0) return at;
-    at += length;
-  }
-  return std::string_view::npos;
-}
-
 std::expected<Stream, SyntaxError> Parse(std::string text, const Options& options) {
   TreeBuilder builder(std::move(text), options);
   const std::string_view view = builder.text();
@@ -153,7 +97,9 @@ std::expected<Stream, SyntaxError> Parse(std::string text, const Options& option
     builder.Fail(Mark{}, "the text is UTF-16 or UTF-32, not UTF-8", "save the file as UTF-8");
     return std::unexpected(builder.error());
   }
-  if (const std::size_t bad = FindInvalidUtf8(view); bad != std::string_view::npos) {
+  const char* const end = view.data() + view.size();
+  if (const char* const invalid = detail::FindInvalidUtf8(view.data(), end); invalid != end) {
+    const auto bad = static_cast<std::size_t>(invalid - view.data());
     builder.FailAtByte(bad, "invalid UTF-8 at byte " + std::to_string(bad), "save the file as UTF-8");
     return std::unexpected(builder.error());
   }

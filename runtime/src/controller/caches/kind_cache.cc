@@ -10,6 +10,7 @@
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
+#include "core/quoted.h"
 #include "kgen/client/options.h"
 #include "kgen/core/unstructured.h"
 #include "net/duration_text.h"
@@ -22,7 +23,7 @@ using namespace std::chrono_literals;
 // How long a read waits for the writes of the clients of its caches.
 constexpr Nanos kFreshLimit = 5s;
 
-std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+using detail::Quoted;
 
 // The scopes of a kind. Those for all kinds do not apply to cluster-scoped ones.
 const std::vector<InformerScope>& ScopesOf(const KindInfo& kind, const CachesOptions& options) {

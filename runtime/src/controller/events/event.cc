@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "client/verbs/label_names.h"
-#include "codec/reader.h"
+#include "core/json/utf8.h"
 #include "core/table_builder.h"
 #include "kgen/core/object_key.h"
 #include "net/dns_names.h"
@@ -121,7 +121,7 @@ std::string CutNote(std::string_view note) {
   const char* const end = text.data() + text.size();
   std::string out;
   for (const char* at = text.data(); at != end;) {
-    const char* const bad = codec::FindInvalidUtf8(at, end);
+    const char* const bad = detail::FindInvalidUtf8(at, end);
     out.append(at, bad);
     if (bad == end) break;
     out += kReplacement;

@@ -5,13 +5,17 @@
 #include <cmath>
 #include <string>
 
-#include "codec/yaml/tree.h"
+#include "core/json/lexer.h"
+#include "core/json/utf8.h"
+#include "core/quoted.h"
 
 namespace kgen::controller {
 namespace {
 
+using detail::IsDigit;
+using detail::Quoted;
+
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsLabelName(std::string_view name) {
   return !name.empty() && IsLetter(name.front()) &&
@@ -23,13 +27,14 @@ bool IsMetricName(std::string_view name) {
          std::ranges::all_of(name, [](char c) { return IsLetter(c) || IsDigit(c) || c == ':'; });
 }
 
-bool IsUtf8(std::string_view text) { return yaml::FindInvalidUtf8(text) == std::string_view::npos; }
+bool IsUtf8(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  return detail::FindInvalidUtf8(text.data(), end) == end;
+}
 
 std::unexpected<Error> Refused(std::string_view family, std::string_view why) {
   return Fail(Code::kInvalidArgument, "metric " + std::string(family) + ": " + std::string(why));
 }
-
-std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 }  // namespace
 

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/json/lexer.h"
 #include "core/json/number.h"
+#include "core/json/utf8.h"
 
 namespace kgen::detail {
 namespace {
@@ -25,76 +27,6 @@ struct Node {
   std::uint32_t next = kNone;  // the node after this value; of an open container, the container around it
   char kind = 0;               // '{', '[', '"', '0' for a number, 't', 'f' or 'n'
 };
-
-bool IsSpace(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-int HexDigit(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-// The value of the four hexadecimal digits at p, or -1.
-std::int32_t Hex4(const char* p, const char* end) noexcept {
-  if (end - p < 4) return -1;
-  std::int32_t value = 0;
-  for (int i = 0; i < 4; ++i) {
-    const int digit = HexDigit(p[i]);
-    if (digit < 0) return -1;
-    value = value * 16 + digit;
-  }
-  return value;
-}
-
-char* WriteUtf8(std::uint32_t c, char* to) noexcept {
-  const auto tail = [&](int shift) { *to++ = static_cast<char>(0x80 | (c >> shift & 0x3F)); };
-  if (c < 0x80) {
-    *to++ = static_cast<char>(c);
-  } else if (c < 0x800) {
-    *to++ = static_cast<char>(0xC0 | c >> 6);
-    tail(0);
-  } else if (c < 0x10000) {
-    *to++ = static_cast<char>(0xE0 | c >> 12);
-    tail(6);
-    tail(0);
-  } else {
-    *to++ = static_cast<char>(0xF0 | c >> 18);
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-  return to;
-}
-
-// Decodes the escape at `p` (a backslash), writes its character to `to`, and advances both. The result is never longer
-// than the escape. A lone surrogate becomes U+FFFD, as in the decoder.
-bool Unescape(const char*& p, const char* end, char*& to) noexcept {
-  constexpr std::string_view kLetters = "\"\\/bfnrt";
-  constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
-  if (end - p < 2) return false;
-  if (p[1] != 'u') {
-    const std::size_t at = kLetters.find(p[1]);
-    if (at == kLetters.npos) return false;
-    *to++ = kMeanings[at];
-    p += 2;
-    return true;
-  }
-  const std::int32_t unit = Hex4(p + 2, end);
-  if (unit < 0) return false;
-  p += 6;
-  std::uint32_t c = static_cast<std::uint32_t>(unit);
-  if (c >= 0xD800 && c < 0xE000) {
-    const std::int32_t low = end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? Hex4(p + 2, end) : -1;
-    if (c < 0xDC00 && low >= 0xDC00 && low < 0xE000) {
-      c = 0x10000 + ((c - 0xD800) << 10) + (static_cast<std::uint32_t>(low) - 0xDC00);
-      p += 6;
-    } else {
-      c = 0xFFFD;
-    }
-  }
-  to = WriteUtf8(c, to);
-  return true;
-}
 
 // A JSON text as a flat tree, in the order of the text. Views point into the text or into `memory`.
 class Tree {
@@ -160,7 +92,7 @@ class Tree {
   }
 
   void SkipSpace() noexcept {
-    while (p_ != end_ && IsSpace(*p_)) ++p_;
+    while (p_ != end_ && IsJsonSpace(*p_)) ++p_;
   }
 
   void Add(char kind, std::string_view text) {
@@ -214,6 +146,7 @@ class Tree {
     return true;
   }
 
+  // The result is never longer than the text.
   bool Unescaped(std::string_view& text) {
     char* const first = static_cast<char*>(memory_.allocate(text.size(), 1));
     char* to = first;
@@ -222,9 +155,11 @@ class Tree {
     while (p != end) {
       if (*p != '\\') {
         *to++ = *p++;
-      } else if (!Unescape(p, end, to)) {
-        return false;
+        continue;
       }
+      const EscapeToken escape = ScanEscape(p, end);
+      if (escape.problem != EscapeToken::Problem::kNone) return false;
+      to = WriteUtf8(escape.code_point, to);
     }
     text = {first, static_cast<std::size_t>(to - first)};
     return true;
@@ -233,7 +168,7 @@ class Tree {
   // Reads a number, true, false or null.
   bool Word() {
     const char* const start = p_;
-    while (p_ != end_ && !IsSpace(*p_) && *p_ != ',' && *p_ != ']' && *p_ != '}') ++p_;
+    while (p_ != end_ && !IsJsonSpace(*p_) && *p_ != ',' && *p_ != ']' && *p_ != '}') ++p_;
     const std::string_view text(start, static_cast<std::size_t>(p_ - start));
     if (text == "true" || text == "false" || text == "null") {
       Add(text[0], {});

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <limits>
 
+#include "core/json/lexer.h"
+
 namespace kgen::detail {
 
 namespace {
-
-bool IsDigit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 // Larger exponents and lengths need not be told apart: all are too large or too small.
 constexpr std::int64_t kFar = 100'000'000;
@@ -62,21 +62,9 @@ Decimal Split(std::string_view number) noexcept {
 }  // namespace
 
 bool IsJsonNumber(std::string_view text) noexcept {
-  std::size_t i = text.starts_with('-') ? 1 : 0;
-  const auto digits = [&] {
-    const std::size_t first = i;
-    while (i < text.size() && IsDigit(text[i])) ++i;
-    return i != first;
-  };
-  const std::size_t whole = i;
-  if (!digits() || (text[whole] == '0' && i != whole + 1)) return false;
-  if (i < text.size() && text[i] == '.' && (++i, !digits())) return false;
-  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
-    ++i;
-    if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
-    if (!digits()) return false;
-  }
-  return i == text.size();
+  const char* const end = text.data() + text.size();
+  const NumberToken number = ScanNumber(text.data(), end);
+  return number.problem == NumberToken::Problem::kNone && number.end == end;
 }
 
 bool ParseInteger(std::string_view number, bool plain, std::int64_t& value) noexcept {
