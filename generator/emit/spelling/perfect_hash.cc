@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/name_hash.h"
+#include "core/tables/name_hash.h"
 
 namespace kgen::generator::emit {
 namespace {

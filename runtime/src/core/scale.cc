@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "core/table_builder.h"
+#include "core/tables/table_builder.h"
 
 namespace kgen::autoscaling::v1 {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/blocks.h"
-#include "core/table_builder.h"
+#include "core/tables/table_builder.h"
 
 namespace kgen {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/table_builder.h"
+#include "core/tables/table_builder.h"
 #include "kgen/core/unstructured.h"
 #include "tests/runtime/codec/codec_fixture.h"
 #include "tests/runtime/codec/widget.h"

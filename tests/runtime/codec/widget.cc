@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "core/table_builder.h"
+#include "core/tables/table_builder.h"
 
 namespace kgen::widgets {
 namespace {

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/table_builder.h"
+#include "core/tables/table_builder.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
 #include "kgen/core/enum.h"

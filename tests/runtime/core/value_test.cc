@@ -7,7 +7,7 @@
 
 #include "core/access.h"
 #include "core/blocks.h"
-#include "core/name_hash.h"
+#include "core/tables/name_hash.h"
 #include "kgen/core/unstructured.h"
 #include "tests/runtime/core/sample.h"
 

@@ -11,7 +11,7 @@
 
 #include "client/verbs/label_names.h"
 #include "core/json/utf8.h"
-#include "core/table_builder.h"
+#include "core/tables/table_builder.h"
 #include "kgen/core/object_key.h"
 #include "net/dns_names.h"
 

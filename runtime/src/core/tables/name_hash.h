@@ -2,8 +2,8 @@
 //
 // The hash of wire names that TypeTable describes, in two steps: the generator and the tables of the runtime search for
 // a seed without collisions with it, and TypeTable::Find() looks names up.
-#ifndef KGEN_SRC_CORE_NAME_HASH_H_
-#define KGEN_SRC_CORE_NAME_HASH_H_
+#ifndef KGEN_SRC_CORE_TABLES_NAME_HASH_H_
+#define KGEN_SRC_CORE_TABLES_NAME_HASH_H_
 
 #include <bit>
 #include <cstddef>
@@ -40,4 +40,4 @@ constexpr std::uint32_t NameSlot(std::uint64_t key, std::uint32_t seed, unsigned
 
 }  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CORE_NAME_HASH_H_
+#endif  // KGEN_SRC_CORE_TABLES_NAME_HASH_H_

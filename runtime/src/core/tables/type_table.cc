@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/core/type_table.h"
 
-#include "core/name_hash.h"
+#include "core/tables/name_hash.h"
 
 namespace kgen {
 

@@ -2,15 +2,15 @@
 //
 // Private: builds the tables of the runtime's own structs (ObjectMeta, Unstructured, ...) at compile time. Generated
 // code contains the same tables as data.
-#ifndef KGEN_SRC_CORE_TABLE_BUILDER_H_
-#define KGEN_SRC_CORE_TABLE_BUILDER_H_
+#ifndef KGEN_SRC_CORE_TABLES_TABLE_BUILDER_H_
+#define KGEN_SRC_CORE_TABLES_TABLE_BUILDER_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include "core/name_hash.h"
+#include "core/tables/name_hash.h"
 #include "kgen/core/type_table.h"
 
 namespace kgen::detail {
@@ -69,4 +69,4 @@ consteval TypeTable MakeTable(const char* name, const Field (&fields)[n], const 
 
 }  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CORE_TABLE_BUILDER_H_
+#endif  // KGEN_SRC_CORE_TABLES_TABLE_BUILDER_H_
