@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// ApplyFile: what `kubectl apply --server-side -f` does, from a program.
+// ApplyFile: applies a file of manifests, as `kubectl apply --server-side -f` does.
 //
 //   const auto applied = kgen::ApplyFile(connection, "deploy/shop.yaml", {.field_manager = "shop-installer"});
 //   if (!applied) {
@@ -37,12 +37,13 @@ struct ApplyOptions {
   bool force = false;                  // take over fields that other managers own; otherwise they are a conflict
   bool dry_run = false;                // the server checks and responds, but stores nothing
   FieldValidation field_validation = FieldValidation::kDefault;
-  // For namespaced objects that name none. "": Connection::default_namespace(), or "default" if there is none.
+  // The namespace of namespaced objects that name none. "": Connection::default_namespace(), or "default" if that is
+  // "".
   std::string default_namespace{};
   std::optional<Nanos> timeout{};  // of each request; absent: Config::timeout; kgen::kNoLimit: no limit
 };
 
-// One object that the server has applied.
+// An object that the server has applied.
 struct AppliedObject {
   GroupVersionKind kind{};
   ObjectKey key{};
@@ -51,7 +52,7 @@ struct AppliedObject {
   Unstructured object{};       // as the server returned it
   bool dry_run = false;        // the server has checked it and stored nothing
 
-  // "Order default/first", and " (dry run)" behind it.
+  // Returns "Order default/first", followed by " (dry run)" if it was one.
   std::string str() const;
   template <typename Traits>
   friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os,
@@ -60,7 +61,8 @@ struct AppliedObject {
   }
 };
 
-// Why a file was not applied, where, and what was applied before. As an Error it has all of that in its text.
+// Says why a file was not applied, where in the file, and which objects were applied before. The text of the Error says
+// all of that.
 struct ApplyError : Error {
   explicit ApplyError(Error error) : Error(std::move(error)) {}
 
@@ -80,7 +82,8 @@ struct ApplyError : Error {
 // An error ends the call, and objects that were applied before stay. In a dry run nothing is stored, so objects of a
 // kind or in a namespace that the same file installs fail with kNotFound. The result converts to a Result.
 //
-// Thread safety: from any thread. Blocks, as the clients of this connection do; stops with Connection::With().
+// Thread safety: may be called from any thread. Blocks, as the clients of this connection do; a stop of
+// Connection::With() ends it.
 // Errors: kInvalidArgument (unreadable file, not YAML, an object without apiVersion, kind or metadata.name), kNotFound
 // (the server does not serve that kind), kConflict (a field of another manager), and the server's.
 [[nodiscard]] std::expected<std::vector<AppliedObject>, ApplyError> ApplyFile(const Connection& connection,

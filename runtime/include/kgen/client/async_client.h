@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of one resource without blocking: what `pods.Async()` returns.
+// AsyncResourceClient: the verbs of one resource without blocking, as `pods.Async()` returns them.
 //
 //   pods.Async().Get("web-0", [](kgen::Result<Pod> pod) { ... });  // the callback must not block
 //   pods.Async().Get("web-0", callback, {.timeout = 1s});          // options come last
@@ -27,10 +27,10 @@ void CallForListAsync(const Connection& connection, Result<ApiRequest> request, 
 
 }  // namespace detail
 
-// It has the verbs of ResourceClient, which describes them. Each returns at once, and calls `done` exactly once with
-// the result, as posted work of the executor (see Connection::CallAsync). The order of arguments is always the same:
-// the subject of the verb, then the callback, then the options, which may be left out. Names, objects and options are
-// read before a verb returns.
+// The client of one resource whose verbs do not block. The verbs are those that ResourceClient describes. Each returns
+// at once, and calls `done` exactly once with the result, as posted work of the executor (see Connection::CallAsync).
+// The order of arguments is always the same: the subject of the verb, then the callback, then the options, which may be
+// left out. Names, objects and options are read before a verb returns.
 //
 // Thread safety: const members from any thread. Does not block.
 // Errors: as ResourceClient; they too arrive in `done`, never before the verb has returned.

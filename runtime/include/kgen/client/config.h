@@ -21,17 +21,17 @@
 
 namespace kgen::rest {
 
-// A credential plugin, such as kubelogin or one of a cloud provider: the program in `exec` of a kubeconfig's user. It
-// runs when a request needs a credential, once for all waiting requests, and again when the credential has expired or a
-// server responded with 401; such a request is then sent a second time. It is killed when no request waits for it any
-// more, and after five minutes unless it uses the terminal. Connections opened after it returned a client certificate
-// use that certificate, as with replaced certificate files.
+// A credential plugin, such as kubelogin or the plugin of a cloud provider: the program under `exec` of a kubeconfig's
+// user. The plugin runs when a request needs a credential, once for all waiting requests, and again when the credential
+// has expired or a server responded with 401; such a request is then sent a second time. It is killed when no request
+// waits for it any more, and after five minutes unless it uses the terminal. Connections opened after it returned a
+// client certificate use that certificate, as with replaced certificate files.
 //
-// Connections with an equal plugin (and, with provide_cluster_info, for the same server) share the runs and the
-// credential. It inherits the environment and the working directory. Its standard error becomes part of the error when
-// it fails. What it writes while it waits, such as the code to enter in a browser, goes to the terminal if it reads
-// from there, and otherwise to Observer::OnLogged as a warning, as does what a successful run has written. The values
-// of `env` and of arguments whose names suggest a secret are hidden in both.
+// Connections with an equal plugin (and, with provide_cluster_info, for the same server) share its runs and the
+// credential. The plugin inherits the environment and the working directory. If it fails, its standard error becomes
+// part of the error. What it writes while it waits, such as the code to enter in a browser, goes to the terminal if it
+// reads from there, and otherwise to Observer::OnLogged as a warning, as does what a successful run has written. The
+// values of `env` and of arguments whose names suggest a secret are hidden in both.
 struct ExecConfig {
   enum class InteractiveMode : std::uint8_t { kNever, kIfAvailable, kAlways };
   struct Variable {
@@ -47,17 +47,17 @@ struct ExecConfig {
   std::string install_hint{};         // shown when the command cannot be started
   bool provide_cluster_info = false;  // passes the server and its CA to the plugin
   std::string cluster_config{};       // a JSON value for the plugin, with provide_cluster_info
-  // Whether it reads standard input. With kIfAvailable it does if that is a terminal.
+  // Whether the plugin reads standard input. With kIfAvailable it does if standard input is a terminal.
   InteractiveMode interactive_mode = InteractiveMode::kIfAvailable;
   bool stdin_unavailable = false;  // this program reads standard input itself
 
   friend bool operator==(const ExecConfig&, const ExecConfig&) = default;
 };
 
-// Everything that a Connection is made from. A plain value; equal configs share one connection.
+// Everything that a Connection is made from. It is a plain value; equal configs share one connection.
 struct Config {
-  // "https://10.0.0.1:6443", optionally with a path prefix. Without a scheme it is https if a CA, a client certificate
-  // or `insecure` is set, else http.
+  // "https://10.0.0.1:6443", optionally with a path prefix. Without a scheme, https is used if a CA, a client
+  // certificate or `insecure` is set, and http otherwise.
   std::string host{};
   TlsConfig tls{};
   std::string bearer_token{};
@@ -78,7 +78,7 @@ struct Config {
   Shared<Observer> observer{};  // null: warnings go to standard error; NullObserver() for silence
   Shared<Executor> executor{};  // null: DefaultExecutor()
 
-  // Everything except secrets, in one line.
+  // Returns everything except secrets, in one line.
   std::string ToString() const;
 };
 
@@ -87,13 +87,14 @@ struct LoadOptions {
   std::string context{};     // "": current-context
 };
 
-// Reads files, so it may block; not for use on an executor's posted task.
+// Loads the configuration as kubectl does, or from inside a pod. Reads files, so it may block: do not call it in posted
+// work of an executor.
 // Errors: kConfig  a file that was named but cannot be read; bad YAML (file:line:column); a context, cluster or user
 //                  that does not exist; a credential that is not supported (auth-provider), by name;
 //                  no config at all (the message lists what was tried, where, and why it failed)
 Result<Config> LoadConfig(const LoadOptions& options = {});
 
-// From the service account of the pod.
+// Loads the configuration from the service account of the pod.
 // Errors: kConfig  not in a cluster, or the token cannot be read
 Result<Config> InClusterConfig();
 

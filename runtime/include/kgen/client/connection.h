@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One connection to one API server, shared by every client and informer made from it.
+// Connection: one connection to one API server, shared by every client and informer made from it.
 //
 //   auto connection = kgen::Must(kgen::Connection::Open(kgen::Must(kgen::rest::LoadConfig())));
 //   k8s::Clientset kubernetes(connection);
@@ -33,7 +33,7 @@ namespace client {
 class ConnectionState;
 }
 
-// One API request, before authentication and user agent are added.
+// An API request, before authentication and user agent are added.
 struct ApiRequest {
   std::string method = "GET";
   std::string path{};   // "/api/v1/namespaces/default/pods/web-0", segments already escaped; base path is put in front
@@ -44,9 +44,9 @@ struct ApiRequest {
   bool watch = false;      // long-lived: no request timeout
   bool unlimited = false;  // does not wait for Config::qps: for the few requests that keep a lease
   // A deadline for the whole call: waiting for the limiter, for credentials and for a connection, every attempt and the
-  // pauses between them. After it the call fails with kTimeout. It replaces Config::timeout. Absent: Config::timeout,
-  // but no limit for a watch; kgen::kNoLimit: no limit. Zero or less is kInvalidArgument, and nothing is sent. For a
-  // watch it bounds the opening, until the response headers arrive.
+  // pauses between them. When it passes, the call fails with kTimeout. It replaces Config::timeout. Absent:
+  // Config::timeout, but no limit for a watch; kgen::kNoLimit: no limit. With zero or less the call fails with
+  // kInvalidArgument, and nothing is sent. For a watch it bounds the opening, until the response headers arrive.
   std::optional<Nanos> timeout{};
   // The largest response that Call() and CallAsync() accept, in bytes: 2 GiB by default. A larger one fails with
   // kDecode.
@@ -63,8 +63,8 @@ struct ApiResponse {
   std::string content_type{};
 };
 
-// Receives a streamed response on a strand: every call is a task of it, in order. A response other than 2xx never
-// reaches OnBytes: it becomes the error of OnEnd, with the server's Status.
+// Receives a streamed response on a strand: every call is a task of that strand, in order. A response other than 2xx
+// never reaches OnBytes: it becomes the error of OnEnd, with the server's Status.
 class StreamSink : public SharedObject {
  public:
   virtual void OnOpen() = 0;                         // 200 received
@@ -72,26 +72,28 @@ class StreamSink : public SharedObject {
   virtual void OnEnd(Result<void> end) = 0;          // exactly once, last; kCancelled after Cancel()
 };
 
-// A streamed request under way.
+// A handle to a streamed request that is under way.
 class StreamCall : public SharedObject {
  public:
   virtual void Cancel() noexcept = 0;  // any thread, idempotent; no OnBytes starts after OnEnd
 };
 
-// A handle; copies are the same connection. Clients, informers and requests keep the connection alive; it closes with
+// A handle to a connection; copies share it. Clients, informers and requests keep the connection alive; it closes with
 // the last of them. In a child of fork() a connection that was used before fails with kInvalidArgument, and sends
 // nothing on its parent's socket (docs/lifetimes.md).
 //
 // Thread safety: all members from any thread.
 class Connection {
  public:
-  // No network I/O: the first request connects. Equal configs share one connection while it is alive.
+  // Opens a connection without network I/O: the first request connects. Equal configs share one connection while it is
+  // alive.
   // Errors: kConfig  host or certificates malformed, files unreadable, a limit of zero or less
   static Result<Connection> Open(const rest::Config& config);
 
-  // Over a transport of your own, and otherwise like Open(): the path prefix, authentication, user agent, limits and
-  // timeouts are those of `config`. The result is not shared with equal configs. To count, trace or change requests,
-  // wrap the transport that MakeHttpTransport() returns. The last handle closes the transport.
+  // Makes a connection over a transport of your own, which otherwise behaves like one from Open(): `config` gives the
+  // path prefix, authentication, user agent, limits and timeouts. The result is not shared with equal configs. To
+  // count, trace or change requests, wrap the transport that MakeHttpTransport() returns. The last handle closes the
+  // transport.
   //
   //   auto counting = kgen::MakeShared<CountingTransport>(kgen::Must(kgen::MakeHttpTransport(config)));
   //   k8s::Clientset clientset(kgen::Must(kgen::Connection::Over(config, counting)));
@@ -100,7 +102,8 @@ class Connection {
   // because only the transport of Open() can use that.
   static Result<Connection> Over(const rest::Config& config, Shared<Transport> transport);
 
-  // Over given parts, without authentication: the in-process API server, tests. All shared.
+  // The parts of a connection without authentication, for the in-process API server and for tests. The connection
+  // shares them with the caller.
   struct Parts {
     Shared<Transport> transport;
     Shared<Executor> executor;
@@ -130,8 +133,8 @@ class Connection {
   // Blocks until the response has arrived, or until `stop` (absent: the token of With()) is requested. Fails with
   // kInvalidArgument on a thread that runs posted work.
   Result<ApiResponse> Call(ApiRequest request, std::stop_token stop = {}) const;
-  // Streams the response to `sink` on `strand`. Not retried, except once with a new credential when the server rejects
-  // that of a plugin with 401.
+  // Streams the response to `sink` on `strand`. The request is not retried, except once with a new credential when the
+  // server rejects a plugin's credential with 401.
   Shared<StreamCall> Stream(ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink) const;
 
   Executor& executor() const noexcept;

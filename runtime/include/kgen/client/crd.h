@@ -38,11 +38,11 @@ struct Installed {
 // Creates or updates each CRD (as JSON, from a generated Manifests()), then waits for the condition Established and
 // until the server serves the resource. Idempotent: it writes nothing if nothing changes. Blocks.
 //
-// An update sets what the manifest says and keeps the rest: labels and annotations that it does not name, and the
+// An update sets what the manifest contains and keeps the rest: labels and annotations that it does not name, and the
 // members of `spec` that it leaves out, such as `conversion` with a webhook that somebody has configured, and the
 // `caBundle` of a webhook, which cert-manager injects. A list is replaced whole, so write an empty one to clear it, and
 // so is `spec.versions`: the manifest defines each version, and which versions there are. An update carries the
-// resourceVersion of what was read; after a conflict the CRD is read again, up to five times in all.
+// resourceVersion that was read; after a conflict the CRD is read again, up to five times in all.
 //
 // Errors: kTimeout, with the CRD and its conditions; kInvalidArgument for a manifest that is not a CRD, and for a
 // timeout of zero or less; kInvalid if the manifest lacks a version in which objects may still be stored
@@ -51,7 +51,7 @@ struct Installed {
                                                      std::span<const std::string_view> manifests,
                                                      const InstallOptions& options = {});
 
-// Takes the connection of any clientset.
+// Installs over the connection of any clientset.
 template <typename Clientset>
   requires requires(const Clientset& c) { c.connection(); }
 [[nodiscard]] Result<std::vector<Installed>> Install(const Clientset& clientset,

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The text of a CRD in generated code, which has it in pieces.
+// Joins the pieces in which generated code holds the text of a CRD.
 #ifndef KGEN_CLIENT_CRD_TEXT_H_
 #define KGEN_CLIENT_CRD_TEXT_H_
 

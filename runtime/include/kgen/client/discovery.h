@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Discovery: which kinds and resources a server serves.
+// Discover: asks a server which kinds and resources it serves.
 //
 //   kgen::ServerApi api = kgen::Must(kgen::Discover(connection));
 //   for (const auto& resource : api.resources) std::cout << resource.resource << ' ' << resource.kind.kind << '\n';
@@ -48,10 +48,11 @@ struct ServerApi {
   std::vector<DiscoveryFailure> failures{};
 };
 
-// Requests the aggregated form, which takes two requests. If the server does not support it (before Kubernetes 1.26),
-// one request for each version of each group follows. A group that fails is reported in ServerApi::failures. `timeout`
-// limits each request. Absent: Config::timeout; kgen::kNoLimit: no limit.
-// Thread safety: any thread. Blocks, as the verbs of a client do.
+// Returns the kinds and resources that the server serves. It requests the aggregated form, which takes two requests. If
+// the server does not support it (before Kubernetes 1.26), one request for each version of each group follows. A group
+// that fails is reported in ServerApi::failures. `timeout` limits each request. Absent: Config::timeout;
+// kgen::kNoLimit: no limit.
+// Thread safety: may be called from any thread. Blocks, as the verbs of a client do.
 // Errors: the server's for /api and /apis (a 404 for /api means that there is no core group), kDecode, and those of
 // Connection::Call().
 [[nodiscard]] Result<ServerApi> Discover(const Connection& connection, std::optional<Nanos> timeout = {});

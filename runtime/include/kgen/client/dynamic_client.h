@@ -27,7 +27,8 @@ namespace kgen {
 // omits them.
 using DynamicResource = ResourceClient<Unstructured, UnstructuredList, Verbs::kAll>;
 
-// A handle: copies share the connection and the mapper's cache. Thread safety: const members from any thread.
+// Makes clients of any kind. It is a handle: copies share the connection and the mapper's cache. Thread safety: const
+// members from any thread.
 class DynamicClient {
  public:
   explicit DynamicClient(Connection connection) : mapper_(std::move(connection)) {}
@@ -36,14 +37,15 @@ class DynamicClient {
     requires requires(const Clientset& c) { c.connection(); }
   explicit DynamicClient(const Clientset& clientset) : DynamicClient(clientset.connection()) {}
 
-  // By resource. It is not known whether the resource is namespaced: `in_namespace` says so, and the verbs of a client
-  // without one go to the whole cluster. For a namespaced resource those are list, watch and deleteCollection.
+  // Returns the client of a resource. `in_namespace` says whether the resource is namespaced, because nothing else
+  // does: the verbs of a client without a namespace go to the whole cluster, where a namespaced resource has only list,
+  // watch and deleteCollection.
   // Data about a resource is never freed, so do not pass resources from untrusted input.
   DynamicResource ForResource(const GroupVersionResource& resource, std::string_view in_namespace = "") const;
   // Returns a client that knows the scope: a cluster-scoped resource ignores the namespace, and a namespaced one
   // without a namespace takes the namespace of the object in Create and Update.
   DynamicResource ForMapping(const ResourceMapping& mapping, std::string_view in_namespace = "") const;
-  // By kind; without a version in the group's preferred one. Blocks while it asks the server.
+  // Returns the client of a kind; without a version, in the group's preferred one. Blocks while it asks the server.
   // Errors: as RestMapper::ForKind().
   [[nodiscard]] Result<DynamicResource> ForKind(const GroupVersionKind& kind, std::string_view in_namespace = "") const;
 

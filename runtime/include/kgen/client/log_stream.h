@@ -1,12 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The log of a container, line by line as it is written.
+// LogStream: the log of a container, line by line as it is written.
 //
 //   auto log = kgen::Must(kgen::StreamLogs(pods, "web-0", {.follow = true}));
 //   while (auto line = log.Next(stop)) std::cout << *line << '\n';
 //
-// It uses the transport as a watch does: it counts against the share of streams that watches may take, and it is not
-// retried. It does not wait at the gate of the informers, and its failure does not park them.
+// A log stream uses the transport as a watch does: it counts against the share of streams that watches may take, and it
+// is not retried. It does not wait at the gate of the informers, and its failure does not park them.
 #ifndef KGEN_CLIENT_LOG_STREAM_H_
 #define KGEN_CLIENT_LOG_STREAM_H_
 
@@ -23,6 +23,8 @@
 
 namespace kgen {
 
+// An open log. Destroying it ends the stream.
+//
 // Thread safety: one thread at a time, whether it calls Next() or NextAsync(). Any thread may destroy it.
 // Back-pressure: at most one flow-control window is read ahead of the caller; the server is held back beyond that.
 // Deadline: LogOptions::timeout bounds the opening, until the response headers arrive. The stream itself has none.
@@ -40,8 +42,8 @@ class LogStream {
   LogStream& operator=(LogStream&& other) noexcept;
   ~LogStream();  // ends the stream; never blocks. A NextAsync() that waits ends with kCancelled
 
-  // The next line as the container wrote it, without its '\n'. Blocks until there is one. The text that follows the
-  // last '\n' is a line as well, even when the connection was lost.
+  // Returns the next line as the container wrote it, without its '\n'. Blocks until there is one. The text that follows
+  // the last '\n' is a line as well, even when the connection was lost.
   // Errors: kCancelled    `stop` (absent: the token of Connection::With()) was requested; call again
   //         kDecode       a line longer than kMaxLineBytes, or a response that is no text; the stream is over
   //         kStopped      the end of the log: of the lines so far or, with `follow`, of the container

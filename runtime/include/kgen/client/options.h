@@ -1,12 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Options of the verbs. Aggregates for designated initializers; options that are left out are not sent.
+// The options of the verbs. They are aggregates for designated initializers; options that are left out are not sent.
 //
 // `timeout` is a deadline for the whole call, counted from its beginning: waiting for the limiter, for credentials and
 // for a connection, every attempt and the pauses between them. When it passes, the call fails with kTimeout, and the
 // message contains the failure of the last attempt, if there was one. The call does not wait for a retry that could
-// only begin after the deadline. A write that timed out may still take effect. It replaces Config::timeout. Absent:
-// Config::timeout; kgen::kNoLimit: no limit. Zero or less is kInvalidArgument, and nothing is sent.
+// only begin after the deadline. A write that timed out may still take effect. `timeout` replaces Config::timeout.
+// Absent: Config::timeout; kgen::kNoLimit: no limit. With zero or less the call fails with kInvalidArgument, and
+// nothing is sent.
 #ifndef KGEN_CLIENT_OPTIONS_H_
 #define KGEN_CLIENT_OPTIONS_H_
 
@@ -30,7 +31,7 @@ struct GetOptions {
   std::optional<Nanos> timeout{};
 };
 
-// For list, watch and deleteCollection.
+// The options of list, watch and deleteCollection.
 struct ListOptions {
   std::string label_selector{};    // "app=web,tier in (a,b)"
   std::string field_selector{};    // "spec.nodeName=n1"
@@ -43,10 +44,10 @@ struct ListOptions {
   bool send_initial_events = false;
   std::optional<Nanos> timeout{};  // of Pages: for each page; of a watch: for its opening
   // The largest response, in bytes: 2 GiB by default; for Pages, the largest page. A larger one fails with kDecode, as
-  // any response does if it is 0. For clients only: informers bound each object instead.
+  // any response does if this is 0. Only clients use it: informers bound each object instead.
   std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
 
-  // The query string without '?', keys sorted; `watch` adds watch=true.
+  // Returns the query string without '?', keys sorted; `watch` adds watch=true.
   std::string Query(bool watch = false) const;
 };
 
@@ -81,13 +82,13 @@ struct DeleteOptions {
   std::string Body() const;  // the meta/v1 DeleteOptions as JSON
 };
 
-// For the log of a container.
+// The options of reading the log of a container.
 struct LogOptions {
   std::string container{};  // "": the only one of the pod, or the one that its annotation names
   bool follow = false;      // streams only: go on as the container writes, until it ends
   bool previous = false;    // of the container before its last restart
-  // No older than this before now, in whole seconds, rounded up. Absent: from the beginning. Zero or less is
-  // kInvalidArgument.
+  // How far back the log begins, counted from now and rounded up to whole seconds. Absent: at the beginning. With zero
+  // or less the call fails with kInvalidArgument.
   std::optional<Nanos> since{};
   Optional<std::int64_t> tail_lines{};   // so many last lines only
   bool timestamps = false;               // each line begins with the time (RFC 3339) and a space
@@ -107,8 +108,9 @@ Patch JsonPatch(std::string_view json);            // RFC 6902
 Patch StrategicMergePatch(std::string_view json);  // built-in kinds only
 Patch ApplyPatch(std::string_view json);           // server-side apply; name the field_manager in PatchOptions
 
-// The merge patch that makes `after` of `before`: members that differ, null for those that are gone, lists as a whole.
-// What others changed meanwhile stays as it is. The resourceVersion takes part where it differs, as any other member.
+// Returns the merge patch that turns `before` into `after`: the members that differ, null for members that are gone,
+// lists as a whole. What others changed meanwhile stays as it is. A resourceVersion that differs is part of the patch,
+// like any other member.
 //
 //   Order after = *cached;
 //   after.spec->quantity = 3;

@@ -35,14 +35,14 @@ class TokenCycle {
   std::uint64_t steps_ = 0, limit_ = 1;  // since remembered_ was chosen, and how many until the next choice
 };
 
-// The state of the paging, type-erased: which page comes next, and the fall-back when a continue token expires.
+// The type-erased state of the paging: which page comes next, and whether a continue token has expired.
 class PageCursor {
  public:
   static constexpr std::int64_t kDefaultLimit = 500;
   PageCursor(RawResource resource, ListOptions options);
-  // The next page, a list of that table and of the resource's kind. After the first page resourceVersion and its match
-  // are not sent; if the token of a later page has expired, one full list follows, once. Errors: the call's; kDecode if
-  // the response is not a list, or if the tokens repeat.
+  // Returns the next page, a list of that table and of the resource's kind. After the first page, resourceVersion and
+  // its match are not sent; if the token of a later page has expired, one full list follows, once. Errors: the call's;
+  // kDecode if the response is not a list, or if the tokens repeat.
   Result<AnyRef> Fetch(const TypeTable& table);
   void Advance(std::string_view continue_token);  // from the page's metadata
   bool done() const noexcept { return done_; }
@@ -61,7 +61,7 @@ class PageCursor {
   bool done_ = false;
 };
 
-// The value of a list to which there is no other reference.
+// Moves the value out of a list to which there is no other reference.
 template <typename L>
 Result<L> TakeList(Result<AnyRef> list) {
   if (!list) return Fail(std::move(list).error());
@@ -70,7 +70,7 @@ Result<L> TakeList(Result<AnyRef> list) {
 
 }  // namespace detail
 
-// A single-pass input range of Result<L>. An error is the last element. Blocks in begin() and ++.
+// The pages of a list as a single-pass input range of Result<L>. An error is the last element. begin() and ++ block.
 //
 // When a continue token expires, a full list follows, which contains the items of earlier pages again.
 // Thread safety: one thread.

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of one resource, without types: checks arguments and builds requests. ResourceClient<T> adds the types.
+// RawResource: checks the arguments of the verbs of one resource and builds the requests, without types.
+// ResourceClient<T> adds the types.
 #ifndef KGEN_CLIENT_RAW_RESOURCE_H_
 #define KGEN_CLIENT_RAW_RESOURCE_H_
 
@@ -14,11 +15,11 @@
 
 namespace kgen {
 
-// One resource in one namespace (or in all, or cluster-scoped). A plain value.
+// Builds requests for one resource in one namespace (or in all, or cluster-scoped). It is a plain value.
 //
 // Thread safety: const members from any thread. No function here does I/O; each returns a request or an error.
-// Errors of all: kInvalidArgument for an empty name, an empty namespace where one is needed, and path segments that are
-// ".", ".." or contain '/' or '%'. Nothing is sent then.
+// Errors: every function returns kInvalidArgument for an empty name, an empty namespace where one is needed, and path
+// segments that are ".", ".." or contain '/' or '%'.
 class RawResource {
  public:
   RawResource(Connection connection, const KindInfo& kind, std::string_view in_namespace)
@@ -38,7 +39,7 @@ class RawResource {
   Result<ApiRequest> Delete(std::string_view name, const DeleteOptions& options) const;
   Result<ApiRequest> DeleteCollection(const ListOptions& which, const DeleteOptions& options) const;
 
-  // The requests for a whole log, and for one that is read as a stream.
+  // Return the request for a whole log, and for a log that is read as a stream.
   Result<ApiRequest> Logs(std::string_view name, const LogOptions& options) const;
   Result<ApiRequest> StreamLogs(std::string_view name, const LogOptions& options) const;
 

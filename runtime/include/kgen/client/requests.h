@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What both forms of a client share: the requests for typed objects, and the decoding of responses.
+// The part that both forms of a client share: the requests for typed objects, and the decoding of responses.
 #ifndef KGEN_CLIENT_REQUESTS_H_
 #define KGEN_CLIENT_REQUESTS_H_
 
@@ -47,7 +47,7 @@ class ResourceRequests : public RawResource {
                                  const UpdateOptions& options) const;
 
  private:
-  // Servers want the name in the body too; the caller has said it once already.
+  // Sets the name in the body, because servers require it there too and the caller has given it already.
   template <typename Body>
   static std::string EncodeNamed(const Body& body, std::string_view name) {
     if (!body.metadata.name.empty()) return Encode(body);
@@ -59,11 +59,11 @@ class ResourceRequests : public RawResource {
 
 std::string WhatOf(const Result<ApiRequest>& request);  // "get pods default/web-0", before every error
 
-// Decodes the body of a response into `object`, a default struct of that table. Errors: those of `body`; kDecode;
+// Decodes the body of a response into `object`, a default struct of that table. Errors: the error of `body`; kDecode;
 // kInternal when out of memory, so that a callback whose caller waits for the response can use it.
 Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, void* object, const TypeTable& table);
 
-// For void, whether there was a response.
+// Returns the decoded body; for void, only whether there was a response.
 template <typename T>
 Result<T> DecodeBody(const Result<std::string>& body, std::string_view what) {
   if constexpr (std::is_void_v<T>) {
@@ -77,7 +77,8 @@ Result<T> DecodeBody(const Result<std::string>& body, std::string_view what) {
 }
 
 Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest> request);
-// A list of `kind`, with the list type `table`, that is decoded as it arrives: the caller has the only reference to it.
+// Returns a list of `kind`, with the list type `table`, which is decoded as it arrives. The caller has the only
+// reference to it.
 Result<AnyRef> CallForList(const Connection& connection, Result<ApiRequest> request, const TypeTable& table,
                            const KindInfo& kind);
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of one resource, typed: what `clientset.CoreV1().Pods("default")` returns.
+// ResourceClient: the typed verbs of one resource, as `clientset.CoreV1().Pods("default")` returns them.
 //
 //   auto pod = pods.Get("web-0");                            // blocks: Result<Pod>
 //   for (const auto& page : pods.Pages({.limit = 500})) ...  // a Result<PodList> per page
@@ -42,8 +42,9 @@ namespace detail {
 struct IncludeKgenClientAsyncClientH {};  // what Async() returns without that header: the compiler names it
 }  // namespace detail
 
-// T is a kind and L its list type; `verbs` and `Subresources` are what the resource has, and others do not compile.
-// Generated code has an alias for each resource (k8s::core::v1::PodsClient). A value: copies share the connection.
+// The client of one resource. T is a kind and L its list type; `verbs` and `Subresources` are what the resource has,
+// and others do not compile. Generated code has an alias for each resource (k8s::core::v1::PodsClient). A client is a
+// value: copies share the connection.
 //
 // Thread safety: const members from any thread.
 // Blocking: until the response has arrived, or until the stop of Connection::With() is requested; the only other limit
@@ -53,7 +54,7 @@ struct IncludeKgenClientAsyncClientH {};  // what Async() returns without that h
 template <typename T, typename L, Verbs verbs = Verbs::kAll, typename... Subresources>
 class ResourceClient {
  public:
-  // What the document says of a subresource. Its body may be of another group, whose types.h the program includes.
+  // What the document declares of a subresource. Its body may be of another group, whose types.h the program includes.
   template <SubresourceName name>
   using Sub = typename detail::FindSubresource<name, Subresources...>::type;
   template <SubresourceName name>
@@ -74,16 +75,16 @@ class ResourceClient {
     }
   }
 
-  // The server's answer holds what it added: uid, resourceVersion, defaults. It is a default object if the server only
-  // reports success, as for a Binding.
+  // Creates the object and returns it with what the server added: uid, resourceVersion, defaults. The result is a
+  // default object if the server only reports success, as for a Binding.
   [[nodiscard]] Result<T> Create(const T& object, const CreateOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kCreate>
   {
     return Call<T>(requests_.Create(object, options));
   }
 
-  // Replaces the object; kConflict if metadata.resourceVersion is set and no longer the newest. If `object` was read
-  // from the server, fields that the schema of this program does not know are sent back as received.
+  // Replaces the object. It fails with kConflict if metadata.resourceVersion is set and no longer the newest. If
+  // `object` was read from the server, fields that the schema of this program does not know are sent back as received.
   [[nodiscard]] Result<T> Update(const T& object, const UpdateOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kUpdate>
   {
@@ -102,7 +103,7 @@ class ResourceClient {
     return Call<T>(requests_.Get(name, "", options));
   }
 
-  // One page, or everything if options.limit is absent. A response that is not the requested list is an error
+  // Returns one page, or everything if options.limit is absent. A response that is not the requested list is an error
   // (kDecode), never an empty list. A list without a resourceVersion is accepted, as some servers have none to send.
   //
   // Items are decoded as they arrive, so besides the list itself at most one of them is in memory as text. Each item is
@@ -113,15 +114,15 @@ class ResourceClient {
   {
     return detail::TakeList<L>(detail::CallForList(connection(), requests_.List(options), L::kTable, raw().kind()));
   }
-  // All pages, each requested when the loop reaches it. The range owns all that it needs, so a range-for may use it
-  // directly.
+  // Returns all pages as a range; each page is requested when the loop reaches it. The range owns everything that it
+  // needs, so a range-for may use it directly.
   kgen::Pages<L> Pages(ListOptions options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kList>
   {
     return kgen::Pages<L>(raw(), std::move(options));
   }
 
-  // A raw watch from options.resource_version on, without cache or reconnection. Most programs want an informer.
+  // Opens a raw watch from options.resource_version on, without cache or reconnection. Most programs want an informer.
   [[nodiscard]] Result<Watcher<T>> Watch(const ListOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kWatch>
   {
@@ -140,14 +141,14 @@ class ResourceClient {
     return Call<T>(requests_.Patch(name, "status", patch, options));
   }
 
-  // Server-side apply of the members that are set in `object`. The options have no default, because the server requires
-  // a field_manager.
+  // Applies the members that are set in `object` on the server's side. The options have no default, because the server
+  // requires a field_manager.
   [[nodiscard]] Result<T> Apply(const T& object, const PatchOptions& options) const
     requires ResourceHasVerb<verbs, Verbs::kPatch>
   {
     return Call<T>(requests_.Apply(object, "", options));
   }
-  // Server-side apply to the status alone. It fails with kNotFound if there is no such object.
+  // Applies the status alone on the server's side. It fails with kNotFound if there is no such object.
   [[nodiscard]] Result<T> ApplyStatus(const T& object, const PatchOptions& options) const
     requires ResourceHasVerb<verbs, Verbs::kPatchStatus>
   {
@@ -166,7 +167,7 @@ class ResourceClient {
     return Call<void>(requests_.DeleteCollection(which, options));
   }
 
-  // The desired and the observed number of replicas of `name`. An absent spec->replicas is 0.
+  // Returns the desired and the observed number of replicas of `name`. An absent spec->replicas means 0.
   [[nodiscard]] Result<autoscaling::v1::Scale> GetScale(std::string_view name, const GetOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kGetScale>
   {
@@ -182,10 +183,10 @@ class ResourceClient {
     return Call<autoscaling::v1::Scale>(requests_.UpdateScale(name, scale, options));
   }
 
-  // Any subresource that the document declares: pods.PatchSubresource<"resize">("web-0", patch). What it sends and
-  // returns is of the type that the document names, which may be that of the object. The name of the object is that in
-  // `object`. What a Create sends is the body of a POST, and the object that is its subject exists already; it returns
-  // a default object if the server only reports success.
+  // These use any subresource that the document declares: pods.PatchSubresource<"resize">("web-0", patch). They send
+  // and return the type that the document names, which may be the type of the object itself. Update takes the name from
+  // `object`. Create sends its body as a POST to an object that exists already, and returns a default object if the
+  // server only reports success.
   template <SubresourceName sub>
   [[nodiscard]] Result<BodyOf<sub>> GetSubresource(std::string_view name, const GetOptions& options = {}) const
     requires SubresourceHasVerb<Sub<sub>, Verbs::kGet>

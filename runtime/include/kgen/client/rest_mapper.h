@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// RestMapper: from a kind to the resource that serves it, and back.
+// RestMapper: finds the resource that serves a kind, and the kind of a resource.
 //
 //   kgen::RestMapper mapper(connection);
 //   auto mapping = kgen::Must(mapper.ForKind({"shop.example.com", "v1", "Order"}));
@@ -33,23 +33,23 @@ struct ResourceMapping {
 // are answered from the cache. A look-up that would ask the server while another one is asking waits, and gets the same
 // answer or error. The cache does not expire as long as look-ups succeed; Invalidate() clears it.
 //
-// A handle: copies share the cache. Thread safety: all members from any thread.
+// It is a handle: copies share the cache. Thread safety: all members from any thread.
 // Blocking: look-ups block while they ask the server, as the verbs of a client do.
 class RestMapper {
  public:
   // `timeout`: of each request to the server. Absent: Config::timeout; kgen::kNoLimit: no limit.
   explicit RestMapper(Connection connection, std::optional<Nanos> timeout = {});
 
-  // The resource of a kind. Without a version, the one of the group's preferred version that has the kind. While a
-  // version cannot be read, no version after it is taken in its place; naming a version still finds it.
+  // Returns the resource of a kind; without a version, in the most preferred version of the group that has the kind.
+  // While a version cannot be read, no version after it is taken in its place; naming a version still finds it.
   // Errors: kNotFound  the server has no such kind
   //         the error of a version that could not be read and may have the kind
   //         the errors of Discover()
   [[nodiscard]] Result<ResourceMapping> ForKind(const GroupVersionKind& kind) const;
-  // The kind of a resource, which may be named by its plural, its singular or a short name.
+  // Returns the kind of a resource, which may be named by its plural, its singular or a short name.
   [[nodiscard]] Result<ResourceMapping> ForResource(const GroupVersionResource& resource) const;
 
-  // The groups that could not be read when the server was last asked.
+  // Returns the groups that could not be read when the server was last asked.
   std::vector<DiscoveryFailure> failures() const;
   // Clears the cache: the next look-up asks the server, and does not wait for a request that is already in flight.
   void Invalidate();

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Label selectors: "app=web,tier in (a, b),!legacy". For listers, and for the in-memory API server.
+// Selector: a label selector, such as "app=web,tier in (a, b),!legacy", for listers and for the in-memory API server.
 #ifndef KGEN_CLIENT_SELECTOR_H_
 #define KGEN_CLIENT_SELECTOR_H_
 
@@ -20,17 +20,17 @@ namespace meta::v1 {
 struct LabelSelector;
 }
 
-// Thread safety: immutable.
+// A parsed label selector. Thread safety: immutable.
 class Selector {
  public:
   Selector() = default;  // selects everything
   static Selector Everything() { return Selector(); }
   static Selector Nothing();
 
-  // The text form of the API. Errors: kInvalidArgument with the position and what was expected.
+  // Parses the text form of the API. Errors: kInvalidArgument with the position and what was expected.
   static Result<Selector> Parse(std::string_view text);
-  // From a field like spec.selector: absent selects nothing, empty everything. Errors: kInvalidArgument for an unknown
-  // operator, or values that do not match it.
+  // Converts a field like spec.selector: an absent one selects nothing, an empty one everything. Errors:
+  // kInvalidArgument for an unknown operator, or values that do not match it.
   static Result<Selector> From(const Optional<meta::v1::LabelSelector>& selector);
 
   bool Matches(const Map<String>& labels) const noexcept;

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What clients of pods have besides their verbs. Each function has two forms: one that blocks, and one that takes
-// `pods.Async()` and a callback before the options.
+// The subresources that only clients of pods have: eviction, binding and logs. Each function has two forms: one that
+// blocks, and one that takes `pods.Async()` and a callback before the options.
 //
 //   auto evicted = kgen::Evict(pods, "web-0", {});
 //   auto text = kgen::Logs(pods, "web-0", {.tail_lines = 100});
@@ -33,9 +33,9 @@ using FindBody = typename Find<name, Declared...>::Body;
 
 }  // namespace detail
 
-// Deletes a pod unless a PodDisruptionBudget forbids it now, which is kTooManyRequests. `eviction` is a policy/v1
+// Deletes a pod, or fails with kTooManyRequests while a PodDisruptionBudget forbids it. `eviction` is a policy/v1
 // Eviction; it may say how to delete, and need not name the pod. While the server still counts the pods of a new
-// budget, it names the time of another attempt, which the call waits for: set a timeout.
+// budget, it names the time of the next attempt, and the call waits for it: set a timeout.
 template <typename T, typename L, Verbs verbs, typename... Subs>
   requires SubresourceHasVerb<detail::Find<"eviction", Subs...>, Verbs::kCreate>
 [[nodiscard]] Result<void> Evict(const ResourceClient<T, L, verbs, Subs...>& pods, std::string_view name,
@@ -52,8 +52,8 @@ void Evict(const AsyncResourceClient<T, L, verbs, Subs...>& pods, std::string_vi
       name, eviction, [done = std::move(done)](auto result) mutable { done(Discard(std::move(result))); }, options);
 }
 
-// Assigns the pod metadata.name of `binding` to the node target.name, as a scheduler does. Once for each pod: a pod
-// that has a node is kConflict.
+// Assigns the pod that metadata.name of `binding` names to the node target.name, as a scheduler does. It fails with
+// kConflict if the pod has a node already.
 template <typename T, typename L, Verbs verbs, typename... Subs>
   requires SubresourceHasVerb<detail::Find<"binding", Subs...>, Verbs::kCreate>
 [[nodiscard]] Result<void> Bind(const ResourceClient<T, L, verbs, Subs...>& pods,
@@ -70,8 +70,8 @@ void Bind(const AsyncResourceClient<T, L, verbs, Subs...>& pods, const detail::F
       [done = std::move(done)](auto result) mutable { done(Discard(std::move(result))); }, options);
 }
 
-// The whole log of a container as text, empty if it has not started. options.follow is kInvalidArgument, as such a log
-// has no end.
+// Returns the whole log of a container as text, empty if it has not started. With options.follow it fails with
+// kInvalidArgument, because such a log has no end.
 template <typename T, typename L, Verbs verbs, typename... Subs>
   requires SubresourceIsText<detail::Find<"log", Subs...>>
 [[nodiscard]] Result<std::string> Logs(const ResourceClient<T, L, verbs, Subs...>& pods, std::string_view name,
@@ -85,7 +85,8 @@ void Logs(const AsyncResourceClient<T, L, verbs, Subs...>& pods, std::string_vie
   detail::CallForBodyAsync(pods.connection(), pods.raw().Logs(name, options), std::move(done));
 }
 
-// The log line by line, with `follow` as it is written. The asynchronous form opens the stream without blocking.
+// Opens the log of a container as a stream of lines; with `follow`, they arrive as they are written. The asynchronous
+// form opens the stream without blocking.
 template <typename T, typename L, Verbs verbs, typename... Subs>
   requires SubresourceIsText<detail::Find<"log", Subs...>>
 [[nodiscard]] Result<LogStream> StreamLogs(const ResourceClient<T, L, verbs, Subs...>& pods, std::string_view name,

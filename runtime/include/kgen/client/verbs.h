@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an API document lets clients do with a resource and its subresources, as template arguments of ResourceClient.
+// Verbs and Subresource: what an API document lets clients do with a resource, as template arguments of ResourceClient.
 #ifndef KGEN_CLIENT_VERBS_H_
 #define KGEN_CLIENT_VERBS_H_
 
@@ -14,7 +14,7 @@
 
 namespace kgen {
 
-// What a server lets clients do with a resource. Values combine with |.
+// The operations that a server supports on a resource. Values combine with |.
 enum class Verbs : std::uint16_t {
   kNone = 0,
   kCreate = 1 << 0,
@@ -76,7 +76,8 @@ template <SubresourceName name, typename First, typename... Rest>
 struct FindSubresource<name, First, Rest...>
     : std::conditional_t<First::kName == name.view(), std::type_identity<First>, FindSubresource<name, Rest...>> {};
 
-// True. Evaluated for a call, before the compiler compares the arguments, so that its first line says what is missing.
+// Always true if it compiles. It is evaluated for a call before the compiler compares the arguments, so that the first
+// line of the compiler's message says what is missing.
 template <typename Body>
 struct BodyIsIncluded {
   static_assert(

@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A raw watch: the events of one resource as the server sends them.
+// Watcher: a raw watch, which returns the events of one resource as the server sends them.
 //
 //   auto watcher = kgen::Must(pods.Watch({.resource_version = list.metadata.resourceVersion}));
 //   while (auto event = watcher.Next(stop)) std::cout << event->type << ' ' << event->object->metadata.name << '\n';
 //
-// It does not reconnect and keeps no state; an informer does both.
+// A watcher neither reconnects nor keeps state; an informer does both.
 #ifndef KGEN_CLIENT_WATCHER_H_
 #define KGEN_CLIENT_WATCHER_H_
 
@@ -31,7 +31,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return os << ToString(type);
 }
 
-// Type-erased: see Watcher.
+// The type-erased form of Watcher, which describes it.
 class AnyWatcher {
  public:
   struct Event {
@@ -52,6 +52,8 @@ class AnyWatcher {
   Shared<State> state_;
 };
 
+// An open watch. Destroying it ends the watch.
+//
 // Thread safety: one thread at a time. Back-pressure: at most one flow-control window is read ahead of Next().
 template <typename T>
 class Watcher {
@@ -77,7 +79,7 @@ class Watcher {
     });
   }
 
-  // Blocks until the next event.
+  // Blocks until there is an event, and returns it.
   // Errors: kDecode       an event that cannot be read; call again. If the stream itself cannot be read (not JSON, an
   //                       event over 17 MiB) the watch is over, and the next call returns kUnavailable
   //         kExpired ...  an ERROR event, with its Status; call again
