@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The library's source of time: a clock that returns the time and fires timers. Real in production, virtual in
+// Clock: the library's source of time, which returns the time and fires timers. It is real in production and virtual in
 // simulation.
 #ifndef KGEN_CORE_CLOCK_H_
 #define KGEN_CORE_CLOCK_H_
@@ -19,7 +19,7 @@ using Task = std::move_only_function<void()>;
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 using Nanos = std::chrono::nanoseconds;
 
-// In options: an event that never comes, and a duration without a limit. Never added to a time.
+// In options, kNever is an event that never comes, and kNoLimit a duration without a limit. Neither is added to a time.
 inline constexpr Nanos kNever = Nanos::max();
 inline constexpr Nanos kNoLimit = Nanos::max();
 
@@ -62,7 +62,7 @@ class Timer {
 // and firing it allocate nothing. (A Task allocates nothing if its function object can be moved without exceptions and
 // is at most three pointers large.)
 //
-// Thread safety: one thread at a time, as a Timer. Destroying it cancels it.
+// Thread safety: one thread at a time, as for a Timer. Destroying it cancels it.
 class ReservedTimer : public SharedObject {
  public:
   // Runs `task` as Clock::At() does. Replaces what was set before.
@@ -80,7 +80,7 @@ class Clock : public SharedObject {
   virtual TimePoint NowWithSuspend() noexcept { return Now(); }
   // Wall time, for time stamps only; may jump.
   virtual std::chrono::sys_time<std::chrono::microseconds> WallNow() noexcept = 0;
-  // Runs `task` once, at `when` or soon after; at once (but never inside this call) if that has passed. The task runs
+  // Runs `task` once, at `when` or soon after; if `when` has passed, at once, but never inside this call. The task runs
   // on the clock's thread and must only post.
   [[nodiscard]] virtual Timer At(TimePoint when, TimerKind kind, Task task) = 0;
   [[nodiscard]] Timer After(Nanos delay, TimerKind kind, Task task);
@@ -88,7 +88,7 @@ class Clock : public SharedObject {
   [[nodiscard]] virtual Shared<ReservedTimer> ReserveTimer();
 };
 
-// `now` + `delay`, at most the end of time: a delay of Nanos::max() means never.
+// Returns `now` + `delay`, at most the end of time: a delay of Nanos::max() means never.
 constexpr TimePoint Later(TimePoint now, Nanos delay) noexcept {
   return delay > TimePoint::max() - now ? TimePoint::max() : now + delay;
 }
@@ -97,7 +97,7 @@ inline Timer Clock::After(Nanos delay, TimerKind kind, Task task) {
   return At(Later(Now(), delay), kind, std::move(task));
 }
 
-// The machine's clock; one timer thread per process, started by the first timer.
+// Returns the machine's clock. It has one timer thread per process, which the first timer starts.
 Shared<Clock> SystemClock();
 
 }  // namespace kgen

@@ -1,12 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The conditions of a status: found and set as client-go's meta.SetStatusCondition does it.
+// FindCondition, IsConditionTrue and SetCondition: read and set the conditions of a status, as the functions of meta in
+// apimachinery do.
 //
 //   kgen::SetCondition(order.status->conditions, {.reason = "Shipped", .status = "True", .type = "Ready"});
 //   if (kgen::IsConditionTrue(pod.status->conditions, "Ready")) ...
 //
-// For a List of anything that looks like a condition: meta::v1::Condition, PodCondition, DeploymentCondition, the
-// struct of a CRD. It has text members `type` and `status`; others may be there or not.
+// They take a List of anything that looks like a condition: meta::v1::Condition, PodCondition, DeploymentCondition, the
+// struct of a CRD. Such a struct has the text members `type` and `status`; others may be there or not.
 //
 // Thread safety: pure, apart from the clock; SetCondition writes to its list. Does not block.
 #ifndef KGEN_CORE_CONDITIONS_H_
@@ -33,7 +34,7 @@ concept LooksLikeCondition = HasTable<C> && requires(const C& c) {
   { c.status } -> std::convertible_to<std::string_view>;
 };
 
-// Like the concept, with a message where it does not hold.
+// Checks the concept, with a message where it does not hold.
 template <typename C>
 constexpr bool IsCondition() {
   static_assert(LooksLikeCondition<C>, "a condition is a struct with the text members `type` and `status`");
@@ -42,7 +43,7 @@ constexpr bool IsCondition() {
 
 }  // namespace detail
 
-// The first condition of that type, or null. Valid until the list changes.
+// Returns the first condition of that type, or null. The pointer is valid until the list changes.
 template <typename C>
   requires(detail::IsCondition<C>())
 const C* FindCondition(const List<C>& conditions, std::string_view type) {
@@ -57,7 +58,7 @@ C* FindCondition(List<C>& conditions, std::string_view type) {
   return const_cast<C*>(FindCondition(std::as_const(conditions), type));
 }
 
-// Whether there is a condition of that type and its status is "True".
+// Returns whether there is a condition of that type and its status is "True".
 template <typename C>
   requires(detail::IsCondition<C>())
 bool IsConditionTrue(const List<C>& conditions, std::string_view type) {
@@ -68,9 +69,9 @@ bool IsConditionTrue(const List<C>& conditions, std::string_view type) {
 // Replaces the condition of the same type, or appends the new one. Returns whether something changed, so that the
 // status is worth an update; absent and empty text are the same here.
 //
-// lastTransitionTime changes only together with the status: to the time of `condition` if it has one, else to the time
-// of the machine's clock. Unknown fields stay if `condition` has none. A message that is absent is sent as "",
-// because most APIs require one; a reason, which must not be empty, has to be given.
+// lastTransitionTime changes only together with the status: to the time in `condition` if it has one, otherwise to the
+// time of the machine's clock. Unknown fields stay if `condition` has none. A message that is absent is sent as "",
+// because most APIs require one; the caller gives the reason, which must not be empty.
 template <typename C>
   requires(detail::IsCondition<C>())
 bool SetCondition(List<C>& conditions, std::type_identity_t<C> condition) {

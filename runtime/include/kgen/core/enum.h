@@ -38,7 +38,7 @@ struct EnumName {
 template <typename E>
 std::span<const EnumName> NamesOf() noexcept;
 
-// The text of a value, "" if it has none; the value of a text.
+// Return the text of a value, "" if it has none, and the value of a text.
 std::string_view EnumText(std::span<const EnumName> names, std::int64_t value) noexcept;
 std::optional<std::int64_t> EnumValue(std::span<const EnumName> names, std::string_view text) noexcept;
 
@@ -51,7 +51,7 @@ class Enum {
   using value_type = E;
 
   constexpr Enum() noexcept = default;
-  // A value that E does not name, as a cast can make it, is absent.
+  // A value that E does not name, such as a cast can make, becomes absent.
   Enum(E value) {
     const std::string_view text = detail::EnumText(detail::NamesOf<E>(), static_cast<std::int64_t>(value));
     if (!text.empty()) text_ = text;
@@ -59,13 +59,13 @@ class Enum {
 
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }
-  // Nothing if the value is absent, or not one of E.
+  // Returns nothing if the value is absent, or not one of E.
   std::optional<E> value() const noexcept {
     const auto value = detail::EnumValue(detail::NamesOf<E>(), text_);
     return value ? std::optional(static_cast<E>(*value)) : std::nullopt;
   }
   E value_or(E otherwise) const noexcept { return value().value_or(otherwise); }
-  // As in JSON.
+  // Returns the value as it is in JSON.
   const String& text() const noexcept KGEN_LIFETIMEBOUND { return text_; }
 
   friend bool operator==(const Enum& a, const Enum& b) noexcept { return a.text_ == b.text_; }

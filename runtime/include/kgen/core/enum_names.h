@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// For generated code only: the names of the values of an enum class.
+// EnumNamesOf: the names of the values of an enum class, for generated code only.
 //
 //   template <> struct EnumNamesOf<Priority> { static constexpr EnumName kNames[] = {{0, "Low"}, {1, "High"}}; };
 //   template std::span<const EnumName> NamesOf<Priority>() noexcept;

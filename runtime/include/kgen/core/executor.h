@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where work runs. There are two kinds of work: Post is for short tasks that never block, Blocking for everything else.
+// Executor: runs all work of the library. There are two kinds of work: Post is for short tasks that never block,
+// Blocking for everything else.
 //
 //   | runs                                                        | where                               | may block |
 //   | split, decode, transform, queue, index functions, apply     | the informer's strand               | no        |
@@ -22,7 +23,7 @@ namespace kgen {
 class Observer;
 
 // A queue of tasks that run one after the other, in the order of posting, on any free thread of the pool. Each task
-// sees the memory writes of the ones before it. An idle strand occupies no thread.
+// sees the memory writes of the tasks before it. An idle strand occupies no thread.
 class Strand : public SharedObject {
  public:
   virtual std::string_view name() const noexcept = 0;  // for traces: "informer pods"
@@ -41,7 +42,8 @@ struct ExecutorOptions {
 // Thread safety: any thread.
 class ReservedPost : public SharedObject {
  public:
-  // As Executor::Post() on the strand. A task that is still waiting here is destroyed, and `task` takes its place.
+  // Posts `task` as Executor::Post() does on the strand. A task that is still waiting here is destroyed, and `task`
+  // takes its place.
   virtual void Post(Task task) noexcept = 0;
 };
 
@@ -55,30 +57,30 @@ class Executor : public SharedObject {
   virtual void Post(const Shared<Strand>& strand, Task task) = 0;
   // The default calls Post(), and terminates the process if that throws.
   [[nodiscard]] virtual Shared<ReservedPost> ReservePost(const Shared<Strand>& strand);
-  // Work that may block, on a thread that may. The name shows in traces and in "who waits for whom".
+  // Runs work that may block, on a thread that may block. The name appears in traces and in the message of kDeadlock.
   virtual void Blocking(std::string name, Task work) = 0;
-  // Blocking work in the strand's order: nothing else of that strand runs until `work` has returned.
+  // Runs work that may block in the strand's order: nothing else of that strand runs until `work` has returned.
   virtual void BlockingOn(const Shared<Strand>& strand, Task work) = 0;
-  // For the library itself, not for user code: reading a file, resolving a name. Calls made by Blocking work wait for
-  // these, so they must not queue behind Blocking work, however much of it there is. An executor that wraps another one
-  // forwards them; one without a limit of threads may treat both alike.
+  // Runs short blocking work of the library itself, such as reading a file or resolving a name; not for user code.
+  // Calls made by Blocking work wait for these, so they must not queue behind Blocking work, however much of it there
+  // is. An executor that wraps another one forwards them; one without a limit of threads may treat both alike.
   virtual void BlockingShort(std::string name, Task work) { Blocking(std::move(name), std::move(work)); }
   [[nodiscard]] virtual Shared<Waiter> MakeWaiter(std::string_view what) = 0;
   virtual Shared<Clock> clock() noexcept = 0;
-  // True on a thread that must not block, because it runs posted (not Blocking) work, timers or a connection's I/O: a
-  // blocking call there is a bug, and fails with kInvalidArgument instead of stopping the pipeline.
+  // Returns true on a thread that must not block, because it runs posted (not Blocking) work, timers or a connection's
+  // I/O: a blocking call there is a bug, and fails with kInvalidArgument instead of stopping the pipeline.
   virtual bool InPostedTask() const noexcept = 0;
-  // Adds or removes an observer of the executor itself: the limit of threads was reached, a task threw. Every
+  // Adds or removes an observer of events of the executor itself: the limit of threads was reached, a task threw. Every
   // connection adds its observer, and removes it when it closes. An observer that was added twice gets each event
   // twice.
   virtual void ReportTo(Shared<Observer> /*observer*/) {}  // NOLINT(performance-unnecessary-value-param): it is kept
   virtual void StopReportingTo(const Observer& /*observer*/) noexcept {}
 };
 
-// A pool of threads over the machine's clock.
+// Makes a pool of threads over the machine's clock.
 Shared<Executor> MakeThreadPool(ExecutorOptions options = {});
-// The pool that connections use unless their config names another one. Created at the first use; lives until the
-// process ends.
+// Returns the pool that connections use unless their config names another one. It is created at the first use, and
+// lives until the process ends.
 Shared<Executor> DefaultExecutor();
 
 }  // namespace kgen

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// FieldPath: a field of an object by its path, looked up through the tables. For indexes and messages.
+// FieldPath: names a field of an object by its path, which is looked up through the tables. Indexes and messages use
+// it.
 //
 //   kgen::FieldPath("spec.nodeName")                          one value, or none when absent
 //   kgen::FieldPath("spec.containers.image")                  a list in the path: the value of every element
@@ -19,7 +20,7 @@
 
 namespace kgen {
 
-// Thread safety: immutable.
+// The path of a field. Thread safety: immutable.
 class FieldPath {
  public:
   explicit FieldPath(std::string_view path) : text_(path) {}
@@ -29,10 +30,11 @@ class FieldPath {
   std::string text_;
 };
 
-// A path resolved against a table: what an index keeps.
+// A path that was resolved against a table, as an index keeps it.
 class ResolvedPath {
  public:
-  // kInvalidArgument: bad syntax, or no such field; the message names the step and the nearest field name.
+  // Resolves a path. Errors: kInvalidArgument for bad syntax or a field that does not exist; the message names the step
+  // and the nearest field name.
   static Result<ResolvedPath> Resolve(const FieldPath& path, const TypeTable& table);
 
   // Calls `sink` with the text of each present scalar at the path (text as it is, numbers in decimal, booleans as true

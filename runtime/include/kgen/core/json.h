@@ -2,10 +2,10 @@
 //
 // Json: any JSON value, kept as its text.
 //
-// The type of fields without a schema (preserve-unknown-fields, RawExtension, FieldsV1, `x-kubernetes-...: any`), and
-// of unknown fields. The text is kept as received: big integers and number spelling survive. Parsing happens on demand,
-// with nlohmann_json; include <nlohmann/json.hpp> where you parse. (This header does not: everything includes it, and
-// even the forward declarations there cost more compile time than all value types of kgen.)
+// Json is the type of fields without a schema (preserve-unknown-fields, RawExtension, FieldsV1, `x-kubernetes-...:
+// any`), and of unknown fields. The text is kept as received: big integers and number spelling survive. Parsing happens
+// on demand, with nlohmann_json; include <nlohmann/json.hpp> where you parse. (This header does not: everything
+// includes it, and even the forward declarations there cost more compile time than all value types of kgen.)
 //
 //   auto body = order.spec->extra.Parse<nlohmann::json>();      discarded if unset or not JSON
 //   order.spec->extra = kgen::Json::From(body);
@@ -20,7 +20,7 @@
 
 namespace kgen {
 
-// Thread safety: as String.
+// Any JSON value. Thread safety: as String.
 class Json {
  public:
   constexpr Json() noexcept = default;  // unset
@@ -33,8 +33,8 @@ class Json {
   // `Value` is nlohmann::json, or nlohmann::ordered_json, which keeps the order of members; the library has both.
   template <typename Value>
   static Json From(const Value& value);
-  // The value; a discarded one (is_discarded()) when unset, when the text is not JSON and when it is nested deeper than
-  // 256, because `Value` recurses when it is copied or written. Never throws.
+  // Returns the value; a discarded one (is_discarded()) if this is unset, or if the text is not JSON or is nested
+  // deeper than 256, because `Value` recurses when it is copied or written. Never throws.
   template <typename Value>
   Value Parse() const;
 
@@ -43,12 +43,12 @@ class Json {
   bool is_null() const noexcept { return text_ == "null"; }
   std::string_view text() const noexcept { return text_; }  // "" when unset
 
-  // By value: white space, the order of an object's members and the way strings are escaped make no difference. Of
-  // members of one name the last one counts, as for servers. Numbers are equal when they are the same number, `1`,
-  // `1.0` and `1e0` for instance: a server stores `1.0` and sends `1`. Integers compare exactly, whatever their size,
-  // and fractions as 64-bit floating point, which is what servers hold. Null is a value: it differs from a missing
-  // member and from the unset state. Text that is not JSON, or nested deeper than 1024, equals itself only. Cost: that
-  // of comparing bytes when the texts are spelled alike, else O(n log n).
+  // Compares by value: white space, the order of an object's members and the way strings are escaped make no
+  // difference. If several members have the same name, the last one counts, as it does for servers. Numbers are equal
+  // when they are the same number, `1`, `1.0` and `1e0` for instance: a server stores `1.0` and sends `1`. Integers
+  // compare exactly, whatever their size, and fractions as 64-bit floating point, which is what servers hold. Null is a
+  // value: it differs from a missing member and from the unset state. Text that is not JSON, or is nested deeper than
+  // 1024, equals only itself. Texts that are spelled alike cost a comparison of bytes, others O(n log n).
   friend bool operator==(const Json& a, const Json& b) noexcept;
 
   friend std::ostream& operator<<(std::ostream& os, const Json& json);  // the text, or "absent"

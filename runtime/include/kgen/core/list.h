@@ -42,12 +42,12 @@ struct ListBlock : BlockHeader {
 };
 static_assert(sizeof(ListBlock) == 16);
 
-// More than 2^32 - 1 elements throw std::length_error.
+// Functions that would make a list of more than 2^32 - 1 elements throw std::length_error.
 ListBlock* NewList(std::size_t capacity, const ValueType& type);    // empty
 ListBlock* CopyList(const ListBlock* list, const ValueType& type);  // deep, exact size; null gives null
 void ReleaseList(ListBlock* list, const ValueType& type) noexcept;
 bool EqualList(const ListBlock* a, const ListBlock* b, const ValueType& type) noexcept;  // null differs from empty
-// Room for `capacity` elements; may move the elements into a new block. `list` may be null.
+// Makes room for `capacity` elements; may move the elements into a new block. `list` may be null.
 ListBlock* ReserveList(ListBlock* list, std::size_t capacity, const ValueType& type);
 [[noreturn]] void ThrowOutOfRange(std::size_t index, std::size_t size);
 
@@ -197,13 +197,13 @@ class List {
   detail::ListBlock* block_ = nullptr;
 };
 
-// Element by element; absent differs from empty, as on the wire.
+// Compares element by element; absent differs from empty, as on the wire.
 template <typename T>
 bool operator==(const List<T>& a, const List<T>& b) noexcept {
   return detail::EqualList(detail::BlockAccess::Of(a), detail::BlockAccess::Of(b), kTypeOf<T>);
 }
 
-// As std::erase_if and std::erase for a vector: they return the number of erased elements. A present list stays
+// Work as std::erase_if and std::erase for a vector: they return the number of erased elements. A present list stays
 // present.
 template <typename T, typename Predicate>
 std::size_t erase_if(List<T>& list, Predicate predicate) {
@@ -222,7 +222,7 @@ std::size_t erase(List<T>& list, const U& value) {
   return kgen::erase_if(list, [&](const T& item) { return item == value; });
 }
 
-// As YAML; "absent" for an absent one. PrintTo is for GoogleTest, which would print a container in its own way.
+// Prints the list as YAML, or "absent". PrintTo is for GoogleTest, which would print a container in its own way.
 template <typename T>
 std::ostream& operator<<(std::ostream& os, const List<T>& list) {
   return detail::PrintValue(os, &list, kTypeOf<List<T>>);

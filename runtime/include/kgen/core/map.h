@@ -39,7 +39,7 @@
 
 namespace kgen {
 
-// What iteration yields. The members have the names of std::map's elements.
+// An entry, as iteration yields it. The members have the names of std::map's elements.
 template <typename T>
 struct MapEntry {
   const String first;
@@ -68,18 +68,18 @@ void ReleaseMap(MapBlock* map, const ValueType& type) noexcept;
 bool EqualMap(const MapBlock* a, const MapBlock* b, const ValueType& type) noexcept;
 std::size_t MapSize(const MapBlock* map) noexcept;                               // 0 for null
 void* MapEntryAt(MapBlock* map, std::size_t i, const ValueType& type) noexcept;  // in key order
-// The entry of that key or null.
+// Returns the entry of that key, or null.
 void* MapFind(MapBlock* map, std::string_view key, const ValueType& type) noexcept;
-// The first index whose key is not less than `key`.
+// Returns the first index whose key is not less than `key`.
 std::size_t MapLowerBound(const MapBlock* map, std::string_view key, const ValueType& type) noexcept;
-// The entry of that key, created with a default value if it is missing. `accessed` marks a new one as created by
-// operator[].
+// Returns the entry of that key, which it creates with a default value if it is missing. `accessed` marks a new one as
+// created by operator[].
 void* MapFindOrInsert(MapBlock*& map, const String& key, const ValueType& type, bool accessed);
 void MapErase(MapBlock* map, std::size_t i, const ValueType& type);
 void MapClear(MapBlock* map, const ValueType& type) noexcept;
-// False for an entry that operator[] created and in which nothing was ever set. For encoding and comparison.
+// Returns false for an entry that operator[] created and in which nothing was ever set. Encoding and comparison use it.
 bool MapEntryCounts(const MapBlock* map, std::size_t i, const ValueType& type) noexcept;
-// False for null, and for a map that only operator[] created and in which no entry counts.
+// Returns false for null, and for a map that only operator[] created and in which no entry counts.
 bool MapHasValue(const MapBlock* map, const ValueType& type) noexcept;
 
 }  // namespace detail
@@ -137,8 +137,8 @@ class Map {
     T value;
   };
 
-  // The type of map[key] for numbers and bool: reads as the value, zero when there is none; assigning creates the
-  // entry. Valid as long as the map.
+  // The type of map[key] for numbers and bool. It reads as the value, zero if there is none; assigning creates the
+  // entry. It is valid as long as the map.
   class Slot {
    public:
     Slot(const Slot&) = default;
@@ -222,7 +222,7 @@ class Map {
     detail::MapErase(block_, i, kTypeOf<T>);
     return 1;
   }
-  // Both return the position after the erased entries.
+  // Erase entries, and return the position after them.
   iterator erase(const_iterator position) {
     detail::MapErase(block_, position.index_, kTypeOf<T>);
     return {block_, position.index_};
@@ -255,7 +255,7 @@ bool operator==(const Map<T>& a, const Map<T>& b) noexcept {
   return detail::EqualMap(detail::BlockAccess::Of(a), detail::BlockAccess::Of(b), kTypeOf<T>);
 }
 
-// As std::erase_if for a std::map: returns the number of erased entries. A present map stays present.
+// Works as std::erase_if for a std::map: returns the number of erased entries. A present map stays present.
 template <typename T, typename Predicate>
 std::size_t erase_if(Map<T>& map, Predicate predicate) {
   const std::size_t before = map.size();
@@ -266,7 +266,7 @@ std::size_t erase_if(Map<T>& map, Predicate predicate) {
   return before - map.size();
 }
 
-// As YAML; "absent" for an absent one. PrintTo is for GoogleTest, which would print a container in its own way.
+// Prints the map as YAML, or "absent". PrintTo is for GoogleTest, which would print a container in its own way.
 template <typename T>
 std::ostream& operator<<(std::ostream& os, const Map<T>& map) {
   return detail::PrintValue(os, &map, kTypeOf<Map<T>>);

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The heap blocks behind String, Optional, List, Map, UnknownFields and Ref, and how many there are.
+// Allocates the heap blocks behind String, Optional, List, Map, UnknownFields and Ref, and counts them.
 //
 // Every byte that a kgen value owns on the heap comes from Allocate(): from one heap for the whole process with free
 // lists by size, never from a heap per thread. So one thread reuses the memory that another one freed, and a cache
@@ -23,8 +23,8 @@
 
 namespace kgen {
 
-// Blocks that are allocated and not yet freed, in the whole process. Any thread; never blocks. Exact when no other
-// thread creates or destroys kgen values meanwhile.
+// Returns the number of blocks that are allocated and not yet freed, in the whole process. Any thread may call it; it
+// never blocks. The number is exact if no other thread creates or destroys kgen values meanwhile.
 std::int64_t LiveBlocks() noexcept;
 
 // The state of the heap, in bytes unless noted otherwise.
@@ -34,7 +34,8 @@ struct HeapUse {
   std::int64_t reserved = 0;     // obtained from the system and not returned, including free blocks
   std::int64_t allocations = 0;  // since the process began
 };
-// Any thread; never blocks. The figures belong to one moment only while no other thread allocates or frees.
+// Returns the state of the heap. Any thread may call it; it never blocks. The figures belong to one moment only while
+// no other thread allocates or frees.
 HeapUse GetHeapUse() noexcept;
 
 namespace detail {
@@ -51,13 +52,13 @@ inline constexpr bool kArrowOnTemporaries = false;
 template <typename T>
 concept NoArrowOnATemporaryGiveTheObjectANameFirst = !kArrowOnTemporaries;
 
-// Memory for one block, aligned to 16 bytes. Throws std::bad_alloc, as every container does. Any thread may call it,
-// and any thread may free the block. Free memory is returned to the system in spans of 64 KiB, at most one in each
-// Free().
+// Returns memory for one block, aligned to 16 bytes. Throws std::bad_alloc, as every container does. Any thread may
+// call it, and any thread may free the block. Free memory is returned to the system in spans of 64 KiB, at most one in
+// each Free().
 void* Allocate(std::size_t bytes);
 void Free(void* block) noexcept;  // null is allowed
-// For an idle thread: returns to the system up to the given number of free spans that Free() has kept. Returns true if
-// there are more. Any thread; makes a system call for each span.
+// Gives back to the system up to the given number of free spans that Free() has kept. Returns true if there are more.
+// Any thread may call it; it makes a system call for each span, so it is for idle threads.
 bool GiveBackMemory(std::size_t spans) noexcept;
 
 // Base class of objects that live as long as cached ones, and belong on the same heap: nodes of a store, tables.
@@ -75,14 +76,14 @@ struct BlockHeader {
 
 inline void AddRef(BlockHeader* block) noexcept { block->refs.fetch_add(1, std::memory_order_relaxed); }
 
-// True if the caller held the last reference and must destroy the block.
+// Returns true if the caller held the last reference and must destroy the block.
 inline bool DropRef(BlockHeader* block) noexcept {
   if (block->refs.load(std::memory_order_acquire) == 1) return true;  // sole owner: nobody can add one meanwhile
   return block->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// The block of a List, Map or boxed Optional, for functions outside of these classes. As friends, these functions would
-// be declared once for every element type, used or not, and generated headers have hundreds.
+// Gives functions outside of List, Map and the boxed Optional access to the block. If these functions were friends,
+// they would be declared once for every element type, used or not, and generated headers have hundreds.
 struct BlockAccess {
   template <typename Container>
   static const auto* Of(const Container& container) noexcept {

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// KGEN_OBJECT: makes a struct of your own an API type, as the structs that kgen generates are.
+// KGEN_OBJECT: makes a struct of your own an API type, like the structs that kgen generates.
 //
 //   // What a customer wants.
 //   struct OrderSpec {

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Names of things in the API: ObjectKey, GroupVersion, GroupVersionKind, GroupVersionResource.
+// ObjectKey, GroupVersion, GroupVersionKind and GroupVersionResource: the names of objects, kinds and resources.
 #ifndef KGEN_CORE_OBJECT_KEY_H_
 #define KGEN_CORE_OBJECT_KEY_H_
 
@@ -16,8 +16,8 @@
 
 namespace kgen {
 
-// Namespace and name of an object; the namespace is empty for cluster-scoped ones. The key of every store. UIDs are no
-// part of it.
+// The namespace and name of an object; the namespace is empty for cluster-scoped objects. It is the key of every store.
+// The UID is not part of it.
 //
 //   ObjectKey::Namespaced("default", "web-0"), or {"default", "web-0"}
 //   ObjectKey::ClusterWide("node-1")                       {"node-1"} does not compile
@@ -33,9 +33,9 @@ struct ObjectKey {
   }
   static ObjectKey ClusterWide(String of_name) noexcept { return ObjectKey(String(), std::move(of_name)); }
 
-  // "namespace/name", or "name".
+  // Returns "namespace/name", or "name".
   std::string str() const;
-  // kInvalidArgument for more than one '/'.
+  // Parses what str() returns. Errors: kInvalidArgument for more than one '/'.
   static Result<ObjectKey> Parse(std::string_view text);
 
   friend bool operator==(const ObjectKey&, const ObjectKey&) = default;

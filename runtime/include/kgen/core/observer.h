@@ -16,11 +16,12 @@
 // that is the time in UTC (Clock::WallNow), a severity (INFO; WARNING: the library goes on and tries again; ERROR:
 // somebody has to act), "kgen:" and the text. Control characters in the text are escaped: "\n", "\t", "\x1B".
 //
-// The first failure of a cause is written at once, and so is the first one of each object that a controller reconciles:
-// there, the cause is the controller, the object and the text of the error. Repetitions are counted, and written after
-// 1, 2, 4, ... seconds, at most once a minute, with their number. Informers that fail for the same reason share a line,
-// and so does everything that fails because there is no connection. The log remembers 1,000 causes. When there are
-// more, repetitions of a controller's failures share a line; first failures and terminal errors still have their own.
+// The first failure of each cause is written at once. For a controller, the cause consists of the controller, the
+// object and the text of the error, so the first failure of each object is written. Repetitions are counted, and
+// written after 1, 2, 4, ... seconds, at most once a minute, with their number. Informers that fail for the same reason
+// share a line, and so does everything that fails because there is no connection. The log remembers 1,000 causes. When
+// there are more, repetitions of a controller's failures share a line; first failures and terminal errors still have
+// their own.
 //
 // Every function has an empty default; every event is an aggregate that may grow. Functions are called on the thread of
 // the event or on one of the executor, possibly on several threads at once, and must not block. Their exceptions are
@@ -171,10 +172,11 @@ class Observer : public SharedObject {
   virtual void OnLimiterWaited(const LimiterWaited&) {}
 };
 
-// Ignores every event.
+// Returns an observer that ignores every event.
 Shared<Observer> NullObserver();
 
-// Writes one line to standard error for each call, in the format above. Any thread; lines are not mixed.
+// Returns an observer that writes one line to standard error for each event, in the format above. Lines of several
+// threads are not mixed.
 Shared<Observer> StderrObserver();
 
 }  // namespace kgen

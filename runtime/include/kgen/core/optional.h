@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Presence: Optional<T> for scalars (a value and a flag) and for structs (one pointer to a block).
+// Optional<T>: a scalar (a value and a flag) or a struct (one pointer to a block) that may be absent.
 //
 //   pod.status->phase                         an absent struct reads as the empty one
 //   order.status->replicas = 3;               writing through it creates it
@@ -79,11 +79,11 @@ class Optional<T> {
   constexpr bool has_value() const noexcept { return has_; }
   constexpr void reset() noexcept { *this = Optional(); }
   constexpr T value_or(T fallback) const noexcept { return has_ ? value_ : fallback; }
-  // The value; zero when absent. Read-only even on a non-const object, so that reading never creates a value; assign to
-  // write.
+  // Returns the value, or zero when absent. Read-only even on a non-const object, so that reading never creates a
+  // value; assign to write.
   constexpr T operator*() const noexcept { return value_; }
 
-  // Presence, for numbers. Not for bool, where it would be mistaken for the value.
+  // Returns whether a number is present. There is none for bool, where it would be mistaken for the value.
   constexpr explicit operator bool() const noexcept
     requires(!std::same_as<T, bool>)
   {
@@ -95,7 +95,7 @@ class Optional<T> {
   friend constexpr bool operator==(Optional a, T b) noexcept { return a.has_ && a.value_ == b; }
   friend constexpr bool operator==(Optional a, Absent) noexcept { return !a.has_; }
 
-  // The value, with true and false for bool; "absent" when there is none.
+  // Prints the value, with true and false for bool; "absent" when there is none.
   template <typename Traits>
   friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, Optional o) {
     if (!o.has_) return os << "absent";
@@ -111,8 +111,8 @@ class Optional<T> {
   bool has_ = false;
 };
 
-// A struct. 8 bytes; owns a block, or nothing. Copies are deep. There is no default constructor, so that `{}` can mean
-// the present, empty struct everywhere; say kAbsent for the other.
+// A struct that may be absent. It has 8 bytes, and owns a block or nothing. Copies are deep. There is no default
+// constructor, so that `{}` can mean the present, empty struct everywhere; write kAbsent for an absent one.
 template <typename T>
   requires(!std::is_arithmetic_v<T>)
 class Optional<T> {
@@ -159,13 +159,13 @@ class Optional<T> {
     return Object();
   }
 
-  // Const access never creates: it reads the empty struct when absent.
+  // Const access creates nothing: it reads the empty struct when absent.
   const T& operator*() const noexcept KGEN_LIFETIMEBOUND { return block_ != nullptr ? Object() : detail::Empty<T>(); }
   const T* operator->() const& noexcept KGEN_LIFETIMEBOUND { return &**this; }
   const T* operator->() const&&
     requires detail::NoArrowOnATemporaryGiveTheObjectANameFirst<T>
   = delete;
-  // Non-const access creates on demand; what stays empty counts as absent.
+  // Non-const access creates the struct if it is absent; a struct that stays empty counts as absent.
   T& operator*() KGEN_LIFETIMEBOUND {
     if (block_ == nullptr) block_ = detail::NewBox(T::kTable, true);
     return Object();
@@ -199,7 +199,7 @@ bool operator==(const Optional<T>& a, Absent) noexcept {
   return !a.has_value();
 }
 
-// The struct as YAML, or "absent".
+// Prints the struct as YAML, or "absent".
 template <typename T>
   requires(!std::is_arithmetic_v<T>)
 std::ostream& operator<<(std::ostream& os, const Optional<T>& o) {

@@ -1,10 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `kubectl get` shows of a custom resource: the columns that its CRD declares, as generated types hold them.
+// PrinterColumn: a column that `kubectl get` shows of a custom resource. Generated types hold the columns that their
+// CRD declares.
 //
 //   for (const kgen::PrinterColumn& column : Order::kPrinterColumns) ...
 //
-// Types of versions that declare none have no such member. Data only: nothing here evaluates a path.
+// Types of versions that declare no columns have no such member. kgen does not evaluate the paths.
 #ifndef KGEN_CORE_PRINTER_COLUMN_H_
 #define KGEN_CORE_PRINTER_COLUMN_H_
 
@@ -14,7 +15,7 @@
 
 namespace kgen {
 
-// Everything as the CRD says it; "" where it says nothing.
+// A column as the CRD declares it; "" stands for what it does not declare.
 struct PrinterColumn {
   std::string_view name;       // the heading: "Age"
   std::string_view type;       // "string", "integer", "number", "boolean", "date"

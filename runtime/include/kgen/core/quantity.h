@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Quantity, IntOrString and Bytes: scalar types of the Kubernetes API that are more than text. 16 bytes each.
+// Quantity, IntOrString and Bytes: scalar types of the Kubernetes API that are more than text. Each has 16 bytes.
 //
-// All keep the text that the server wrote until they are assigned.
+// All of them keep the text that the server wrote until they are assigned.
 #ifndef KGEN_CORE_QUANTITY_H_
 #define KGEN_CORE_QUANTITY_H_
 
@@ -18,7 +18,7 @@
 
 namespace kgen {
 
-// resource.Quantity: "500m", "1.5Gi", "1e3". Exact decimal arithmetic, no floating point.
+// A resource.Quantity: "500m", "1.5Gi", "1e3". Arithmetic is exact and decimal, without floating point.
 //
 //   container.resources->limits["cpu"] = "500m";
 //   if (node_cpu < wanted) ...                      by amount: "1" == "1000m"
@@ -37,16 +37,18 @@ class Quantity {
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }
   bool valid() const noexcept;
-  // Rounded up (away from zero), as Go's Value() and MilliValue(); saturating at the ends of the range.
+  // Return the amount, rounded up (away from zero) as by Go's Value() and MilliValue(), and saturating at the ends of
+  // the range.
   std::int64_t Value() const noexcept;
   std::int64_t MilliValue() const noexcept;
   double AsDouble() const noexcept;        // the nearest one
   std::string_view text() const noexcept;  // as received; "" when unset
-  // Whether it was read from a JSON number (`cpu: 2`, as custom resources may store it), and so is written as one.
+  // Returns whether it was read from a JSON number (`cpu: 2`, as custom resources may store it), and so is written as
+  // one.
   bool is_number() const noexcept;
 
-  // By amount. In <=>, invalid and unset quantities count as zero. == also requires equal presence, and compares
-  // invalid ones as text.
+  // Compare by amount. In <=>, invalid and unset quantities count as zero. == also requires equal presence, and
+  // compares invalid quantities as text.
   friend bool operator==(const Quantity& a, const Quantity& b) noexcept {
     return a.has_value() == b.has_value() && (a <=> b) == 0 && (a.text() == b.text() || (a.valid() && b.valid()));
   }
@@ -60,7 +62,7 @@ class Quantity {
   String text_;  // a number is inline text with a tag of its own, as in IntOrString
 };
 
-// intstr.IntOrString: a port number or a port name, a count or a percentage.
+// An intstr.IntOrString: a port number or a port name, a count or a percentage.
 class IntOrString {
  public:
   constexpr IntOrString() noexcept = default;
@@ -79,7 +81,7 @@ class IntOrString {
   std::string_view string_value() const noexcept;  // "" unless is_string()
   std::string str() const;                         // either, as text; "" when unset
 
-  // Integers by value, however they are spelled (`80`, `8e1`).
+  // Compares integers by value, however they are spelled (`80`, `8e1`).
   friend bool operator==(const IntOrString& a, const IntOrString& b) noexcept;
 
   friend std::ostream& operator<<(std::ostream& os, const IntOrString& v);  // either, as text, or "absent"
@@ -89,7 +91,7 @@ class IntOrString {
   String text_;  // an integer is inline text with a tag of its own (0x80 + size + 1), as the server spelled it
 };
 
-// []byte: base64 on the wire, kept as base64.
+// A []byte of the Kubernetes API: base64 on the wire, and kept as base64.
 //
 //   std::string password = secret.data["password"].Decode();
 //   secret.data["password"] = kgen::Bytes::Of("hunter2");

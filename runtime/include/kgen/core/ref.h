@@ -2,8 +2,8 @@
 //
 // Ref<const T> and AnyRef: shared, immutable objects.
 //
-// The references that caches hold and return. A decoder creates an object in one block, and from then on nothing can
-// change it:
+// They are the references that caches hold and return. A decoder creates an object in one block, and from then on
+// nothing can change it:
 //
 //   decoder --> Ref<const Pod> --> queue --> indexer --> listers, handlers, the user's own variables
 //
@@ -42,7 +42,7 @@ struct ObjectBlock : BlockHeader {
 };
 static_assert(sizeof(ObjectBlock) == 16);
 
-// One reference; the struct is raw memory, to be constructed by the caller.
+// Returns a block with one reference. Its struct is raw memory, which the caller constructs.
 ObjectBlock* NewObjectBlock(const TypeTable& table);
 void ReleaseObject(ObjectBlock* block) noexcept;
 
@@ -53,7 +53,7 @@ class Ref;
 
 // A shared immutable object of any type with a table.
 //
-// Thread safety: copies may be used from any threads; one AnyRef object as any value type. Never blocks.
+// Thread safety: several threads may use copies; one AnyRef object behaves like any other value. Never blocks.
 class AnyRef {
  public:
   constexpr AnyRef() noexcept = default;
@@ -72,20 +72,22 @@ class AnyRef {
   explicit operator bool() const noexcept { return block_ != nullptr; }
   const TypeTable& table() const noexcept { return *block_->table; }  // only when not null
   const void* object() const noexcept { return static_cast<const detail::ObjectBlock*>(block_)->object(); }
-  // Name, namespace, resource version and labels of a kind; null for an object without metadata, and for a null AnyRef.
+  // Returns the metadata of an object of a kind: name, namespace, resource version, labels. Null for an object without
+  // metadata, and for a null AnyRef.
   const meta::v1::ObjectMeta* metadata() const noexcept;
 
-  // The typed reference; null when the object is of another type. This is the only way back, and it is checked.
+  // Returns the typed reference, or null if the object is of another type. This is the only way back to the type, and
+  // it is checked.
   template <typename T>
   Ref<const T> As() const noexcept {
     if (block_ == nullptr || block_->table != &T::kTable) return {};
     return Ref<const T>(*this);
   }
 
-  // Identity: the same block, not equal content.
+  // Compares identity: the same block, not equal content.
   friend bool operator==(const AnyRef& a, const AnyRef& b) noexcept { return a.block_ == b.block_; }
 
-  // For the decoder: takes over one reference to a block whose struct is constructed.
+  // Takes over one reference to a block whose struct is constructed. For the decoder.
   static AnyRef Adopt(detail::ObjectBlock* block) noexcept {
     AnyRef ref;
     ref.block_ = block;
@@ -96,10 +98,11 @@ class AnyRef {
   detail::ObjectBlock* block_ = nullptr;
 };
 
-// The object as YAML, "null" for a null one. Serves Ref<const T> too. Compiled in the codec layer, see type_table.h.
+// Prints the object as YAML, or "null" for a null reference; also used for Ref<const T>. It is compiled in the codec
+// layer, see type_table.h.
 std::ostream& operator<<(std::ostream& os, const AnyRef& object);
 
-// A shared immutable T. As AnyRef, with the type.
+// A shared immutable T: an AnyRef with the type.
 template <typename T>
 class Ref<const T> {
  public:
@@ -124,7 +127,7 @@ class Ref<const T> {
   const AnyRef& any() const noexcept { return any_; }
   operator AnyRef() const noexcept { return any_; }
 
-  // Identity, as of pointers; `*a == *b` compares what they hold.
+  // Compares identity, as for pointers; `*a == *b` compares the objects.
   friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.any_ == b.any_; }
 
  private:
@@ -133,7 +136,7 @@ class Ref<const T> {
   AnyRef any_;
 };
 
-// Makes an immutable object from a value.
+// Makes a shared, immutable object from a value.
 template <detail::HasTable T>
 Ref<const T> MakeRef(T value) {
   detail::ObjectBlock* block = detail::NewObjectBlock(T::kTable);

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Errors are values: Result<T>, Error and Code, and Must() for main() and tests.
+// Result<T>, Error and Code: errors as values; and Must() for main() and tests.
 //
 //   auto pod = pods.Get("web-0");
 //   if (!pod && pod.error().code() == kgen::Code::kNotFound) ...
@@ -28,7 +28,8 @@ namespace meta::v1 {
 struct Status;
 }
 
-// What went wrong, as far as programs need to distinguish cases. The set is closed: a new cause maps to one of these.
+// Says what went wrong, as far as programs need to distinguish cases. The set is closed: a new cause maps to one of
+// these.
 enum class Code : std::uint8_t {
   // Errors on the client's side.
   kInvalidArgument,  // the call or its arguments; nothing was sent
@@ -58,7 +59,7 @@ enum class Code : std::uint8_t {
   kServer,            // 500 and everything else
 };
 
-// "NotFound", as in Status.reason where there is such a reason.
+// Returns "NotFound" for kNotFound, as in Status.reason where there is such a reason.
 std::string_view ToString(Code code) noexcept;
 template <typename Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, Code code) {
@@ -75,20 +76,21 @@ struct ErrorTag {};
 class [[nodiscard]] Error {
  public:
   Error(Code code, std::string_view message);
-  // Keeps the Status; the message is the server's.
+  // Makes an error that keeps the Status; the message is the server's.
   static Error FromStatus(const meta::v1::Status& status, Code code);
-  // For transports: no connection to the server was made (name not resolved, refused, silent, TLS handshake failed).
-  // The message names the address and the reason.
+  // Makes the error of a transport that could not connect to the server (name not resolved, refused, silent, TLS
+  // handshake failed). The message names the address and the reason.
   static Error NotConnected(std::string_view message, Code code = Code::kUnavailable);
 
   Code code() const noexcept;
   const std::string& message() const noexcept;  // the innermost message, without the operations
-  // The server's answer: reason, causes with field paths, retryAfterSeconds. Null if no server was involved.
+  // Returns the server's answer: reason, causes with field paths, retryAfterSeconds. Null if no server was involved.
   const meta::v1::Status* status() const noexcept;
-  // Seconds that the server asked to wait (Retry-After header or details.retryAfterSeconds); 0 if it did not.
+  // Returns the seconds that the server asked to wait (Retry-After header or details.retryAfterSeconds); 0 if it did
+  // not ask.
   std::int32_t retry_after_seconds() const noexcept;
-  // Whether there was no connection at all, so that the server has seen nothing of the request. False if a connection
-  // was lost, since the server may have received the request.
+  // Returns whether there was no connection at all, so that the server has seen nothing of the request. False if a
+  // connection was lost, because the server may have received the request.
   bool not_connected() const noexcept;
   bool HasTag(const ErrorTag& tag) const noexcept;
 
@@ -105,7 +107,7 @@ class [[nodiscard]] Error {
     return std::unexpected<Error>(*this);
   }
 
-  // Everything in one line: the operations, the message, the code, and each cause.
+  // Returns everything in one line: the operations, the message, the code, and each cause.
   std::string ToString() const;
 
   template <typename Traits>
@@ -122,7 +124,7 @@ class [[nodiscard]] Error {
 template <typename T>
 using Result = std::expected<T, Error>;
 
-// The value, or "error: " and the whole message. A value that cannot be printed is just "a value".
+// Prints the value, or "error: " and the whole message. A value that cannot be printed is just "a value".
 template <typename T, typename Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os,
                                              const std::expected<T, Error>& result) {
@@ -155,14 +157,14 @@ namespace detail {
 [[noreturn]] void ThrowError(Error error);
 }
 
-// The value, by value, or throws Exception. For main() and tests.
+// Returns the value, by value, or throws Exception. For main() and tests.
 template <typename T>
 T Must(Result<T> result) {
   if (!result) detail::ThrowError(std::move(result).error());
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
-// Drops the value, keeps the error.
+// Drops the value of a result and keeps the error.
 template <typename T>
 Result<void> Discard(Result<T> result) {
   if (!result) return std::unexpected<Error>(std::move(result).error());

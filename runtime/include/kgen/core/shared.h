@@ -47,8 +47,8 @@ class Shared {
     std::swap(base_, other.base_);
     return *this;
   }
-  // For registries of plain pointers whose objects remove themselves in their destructor, under the registry's lock: a
-  // new reference, or null if the last one was dropped and the destructor waits for that lock.
+  // Returns a new reference, or null if the last one was dropped and the destructor waits for the registry's lock. For
+  // registries of plain pointers whose objects remove themselves in their destructor, under that lock.
   static Shared TryAdd(T* object) noexcept {
     std::uint32_t refs = object->Base::refs_.load(std::memory_order_relaxed);
     while (refs != 0 && !object->Base::refs_.compare_exchange_weak(refs, refs + 1, std::memory_order_acquire)) {

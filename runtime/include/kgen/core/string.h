@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Immutable text with a separate state for "absent".
+// String: immutable text with a separate state for "absent".
 //
 // String is the type of every text field of a generated struct. It is 16 bytes: up to 15 bytes are stored inline,
 // longer text in an immutable block that copies share. Three states matter on the wire: unset (the field is not sent),
@@ -57,6 +57,8 @@ struct ScalarAccess;
 
 }  // namespace detail
 
+// Immutable text that may be unset.
+//
 // Thread safety: as a standard container; const members may be called from several threads at once.
 // Ownership: owns its text, or shares an immutable block. Copies cost at most one atomic increment.
 // Limits: 4 GiB - 1 of text; longer text throws std::length_error.
@@ -105,7 +107,7 @@ class String {
   // Presence. `""` assigned is present; reset() makes the String unset again.
   bool has_value() const noexcept { return tag() != 0; }
   void reset() noexcept { String().swap(*this); }
-  // The text, or `fallback` when unset. The view lives as long as this String and `fallback` do.
+  // Returns the text, or `fallback` when unset. The view lives as long as this String and `fallback` do.
   std::string_view value_or(std::string_view fallback) const noexcept KGEN_LIFETIMEBOUND {
     return has_value() ? view() : fallback;
   }
@@ -137,13 +139,13 @@ class String {
   std::size_t find(char c, std::size_t from = 0) const noexcept { return view().find(c, from); }
   std::size_t rfind(std::string_view text, std::size_t from = npos) const noexcept { return view().rfind(text, from); }
   std::size_t rfind(char c, std::size_t from = npos) const noexcept { return view().rfind(c, from); }
-  // A view, valid as long as this String. Never throws: a start past the end gives empty text.
+  // Returns a view that is valid as long as this String. Never throws: a start past the end gives empty text.
   std::string_view substr(std::size_t from, std::size_t count = npos) const noexcept KGEN_LIFETIMEBOUND {
     return from >= size() ? std::string_view() : view().substr(from, count);
   }
   int compare(std::string_view text) const noexcept { return view().compare(text); }
 
-  // Comparison is by text: unset equals "". (Comparison of structs distinguishes the two, as the wire does.)
+  // Compares by text: unset equals "". (Comparison of structs distinguishes the two, as the wire does.)
   friend bool operator==(const String& a, const String& b) noexcept { return a.view() == b.view(); }
   friend auto operator<=>(const String& a, const String& b) noexcept { return a.view() <=> b.view(); }
   template <detail::TextLike S>
@@ -194,7 +196,7 @@ class String {
 
 static_assert(sizeof(String) == 16 && std::is_standard_layout_v<String>);
 
-// For GoogleTest, which would print a list of characters: the text in quotes, or "absent" when unset.
+// Prints the text in quotes, or "absent" when unset. For GoogleTest, which would print a list of characters.
 void PrintTo(const String& text, std::ostream* os);
 
 }  // namespace kgen

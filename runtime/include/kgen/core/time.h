@@ -9,7 +9,8 @@
 //   if (now - pod.metadata.creationTimestamp.value() > 5min) ...
 //   lease.spec->renewTime = std::chrono::system_clock::now();
 //
-// Unset reads as the epoch or as zero; has_value() tells them apart. Comparison is by instant; unset comes first.
+// An unset value reads as the epoch or as zero; has_value() tells them apart. Values compare by instant; an unset one
+// comes first.
 #ifndef KGEN_CORE_TIME_H_
 #define KGEN_CORE_TIME_H_
 
@@ -65,7 +66,8 @@ class TimeWord {
   std::uint64_t word_ = 0;
 };
 
-// Microseconds since the epoch, whatever the unit of `time`; far beyond the range of TimeWord it does not overflow.
+// Returns microseconds since the epoch, whatever the unit of `time`; a time far beyond the range of TimeWord does not
+// overflow.
 template <typename D>
 constexpr std::int64_t MicrosOf(std::chrono::sys_time<D> time) noexcept {
   constexpr double kFar = 9e11;  // seconds
@@ -79,7 +81,7 @@ constexpr std::int64_t MicrosOf(std::chrono::sys_time<D> time) noexcept {
 
 using SysMicros = std::chrono::sys_time<std::chrono::microseconds>;
 
-// metav1.Time: assigned values are written in whole seconds.
+// A metav1.Time. Assigned values are written in whole seconds.
 class Time {
  public:
   constexpr Time() noexcept = default;
@@ -87,7 +89,7 @@ class Time {
   Time(std::chrono::sys_time<D> time) {  // truncated to seconds
     word_.Assign(detail::MicrosOf(time), detail::TimePrecision::kSeconds);
   }
-  // kInvalidArgument if the text is not RFC 3339.
+  // Parses a time. Errors: kInvalidArgument if the text is not RFC 3339.
   static Result<Time> Parse(std::string_view text);
 
   bool has_value() const noexcept { return word_.has_value(); }
@@ -108,7 +110,7 @@ class Time {
   detail::TimeWord word_;
 };
 
-// metav1.MicroTime: microseconds.
+// A metav1.MicroTime. Assigned values are written with microseconds.
 class MicroTime {
  public:
   constexpr MicroTime() noexcept = default;
@@ -136,16 +138,17 @@ class MicroTime {
   detail::TimeWord word_;
 };
 
-// metav1.Duration: "1h30m", kept as text.
+// A metav1.Duration, such as "1h30m", kept as text.
 class Duration {
  public:
   constexpr Duration() noexcept = default;
   Duration(std::chrono::nanoseconds value);
-  // Any span of whole nanoseconds: `spec.timeout = 5min`.
+  // Converts any span of whole nanoseconds: `spec.timeout = 5min`.
   template <typename Rep, typename Period>
     requires std::convertible_to<std::chrono::duration<Rep, Period>, std::chrono::nanoseconds>
   Duration(std::chrono::duration<Rep, Period> value) : Duration(std::chrono::nanoseconds(value)) {}
-  // kInvalidArgument if the text is not a Go duration ("300ms", "-1.5h", "2h45m") that fits 64-bit nanoseconds.
+  // Parses a duration. Errors: kInvalidArgument if the text is not a Go duration ("300ms", "-1.5h", "2h45m") that fits
+  // 64-bit nanoseconds.
   static Result<Duration> Parse(std::string_view text);
 
   bool has_value() const noexcept { return text_.has_value(); }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// KGEN_TRY(): goes on with the value of a Result, or returns its error.
+// KGEN_TRY(): takes the value of a Result, or returns its error from the function.
 //
 //   kgen::Result<void> Reconcile(kgen::Request& request) {
 //     KGEN_TRY(const auto order, request.Get<Order>());   // declares `order`, or returns why the cache cannot say
@@ -9,9 +9,10 @@
 //     ...
 //   }
 //
-// The first argument is a declaration, or a variable that exists; commas in it need an alias of the type, or `auto`.
-// The rest is an expression of type Result<T>; its commas need nothing. The function around it returns a Result, of any
-// type. In a lambda it returns from the lambda. It is several statements, so an `if` or a loop around it needs braces.
+// The first argument is a declaration, or a variable that exists. It must not contain a comma: use `auto`, or an alias
+// of the type. The rest is an expression of type Result<T>, which may contain commas. The function around it returns a
+// Result of any type; in a lambda, KGEN_TRY returns from the lambda. It expands to several statements, so an `if` or a
+// loop around it needs braces.
 //
 // For a Result<void>: `if (auto done = client.Delete(order); !done) return done.error();`.
 #ifndef KGEN_CORE_TRY_H_

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Field tables: what the runtime knows about a generated struct.
+// TypeTable: the table of fields from which the runtime knows a generated struct.
 //
 // A generated type is a plain aggregate plus one TypeTable. One interpreter walks tables to construct, copy, destroy,
 // compare, hash, decode and encode (kgen/core/value.h, kgen/codec/), so generated code is data.
@@ -26,7 +26,7 @@ namespace kgen {
 // Incremented with every change to the structs below or to the meaning of their members.
 inline constexpr std::uint32_t kTableVersion = 1;
 
-// How a value is stored. Values of the first group are Optional<scalar> in fields, and plain in lists and maps.
+// Says how a value is stored. Values of the first group are Optional<scalar> in fields, and plain in lists and maps.
 enum class ValueKind : std::uint8_t {
   kBool,    // bool
   kInt32,   // std::int32_t
@@ -67,7 +67,7 @@ enum TableFlags : std::uint8_t {
   kPreservesUnknown = 1,  // the schema allows members that it does not name, so strict decoding accepts them
 };
 
-// One member. Scalars are Optional<scalar>, structs are Optional<struct> (kBox) except `metadata` (kStruct).
+// A member of a struct. Scalars are Optional<scalar>, structs are Optional<struct> (kBox) except `metadata` (kStruct).
 struct Field {
   const char* name;  // the wire name
   std::uint16_t name_size;
@@ -84,7 +84,7 @@ struct Field {
 
 enum class Scope : std::uint8_t { kCluster, kNamespaced };
 
-// What makes a struct a kind: identity on the wire and in URLs. Null in TypeTable for plain structs.
+// Identifies a Kubernetes kind, on the wire and in URLs. TypeTable::kind is null for structs that are no kind.
 struct KindInfo {
   std::string_view group;    // "" for the legacy group
   std::string_view version;  // "v1"
@@ -124,7 +124,7 @@ struct TypeTable {
 
   const Field* begin() const noexcept { return field_data; }
   const Field* end() const noexcept { return field_data + field_count; }
-  // The field of that wire name, or null. Bytes decide: no case folding.
+  // Returns the field of that wire name, or null. Names compare as bytes, without case folding.
   const Field* Find(std::string_view wire_name) const noexcept;
 };
 
@@ -149,16 +149,16 @@ const T& Empty() noexcept {
 template <typename T>
 concept HasTable = requires { T::kTable; };
 
-// Values as YAML, without a newline after the last line; "absent" for null, and for an unset value. They are compiled
-// in the codec layer, whose encoder they use, so a program that prints links kgen::codec.
+// Print values as YAML, without a newline after the last line; "absent" for null, and for an unset value. These
+// functions are compiled in the codec layer, whose encoder they use, so a program that prints links kgen::codec.
 std::ostream& PrintStruct(std::ostream& os, const void* object, const TypeTable& table);
 std::ostream& PrintValue(std::ostream& os, const void* value, const ValueType& type);
 std::ostream& PrintEntry(std::ostream& os, const void* entry, const ValueType& type);  // of a map
 
 }  // namespace detail
 
-// Any struct with a table as YAML; absent members are not printed. Namespaces of such structs have a using-declaration
-// for it, since argument-dependent lookup does not find it from there.
+// Prints any struct with a table as YAML, without absent members. Namespaces of such structs have a using-declaration
+// for it, because argument-dependent lookup does not find it from there.
 template <detail::HasTable T>
 std::ostream& operator<<(std::ostream& os, const T& object) {
   return detail::PrintStruct(os, &object, T::kTable);

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The last member of every generated struct: received data that the other members cannot hold.
+// UnknownFields: the last member of every generated struct, which keeps received data that the other members cannot
+// hold.
 //
 // A client that is older than its server must not drop a field in an Update, so members that the table does not name
 // are kept, in order, duplicates included, and written after the known ones. Two more kinds of fields are kept here
@@ -58,7 +59,7 @@ class UnknownFields {
   const UnknownField* begin() const noexcept { return block() != nullptr ? Elements() + block()->hidden : nullptr; }
   const UnknownField* end() const noexcept { return begin() + size(); }
 
-  // The last field of that name (the one that a server would use), or an unset Json.
+  // Returns the last field of that name (the one that a server would use), or an unset Json.
   const Json& operator[](std::string_view name) const noexcept;
   bool contains(std::string_view name) const noexcept { return (*this)[name].has_value(); }
 
@@ -68,8 +69,8 @@ class UnknownFields {
   std::size_t Erase(std::string_view name);  // returns how many there were
   void clear() noexcept;
 
-  // Whether both hold the same fields: names and values count, their order does not, and of several fields of one name
-  // the last one counts.
+  // Returns whether both hold the same fields: names and values count, and their order does not. If several fields have
+  // the same name, the last one counts.
   friend bool operator==(const UnknownFields& a, const UnknownFields& b) noexcept;
 
  private:

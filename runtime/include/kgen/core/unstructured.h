@@ -33,7 +33,8 @@ Json JsonOf(std::uint64_t value);
 Json JsonOf(double value);  // unset if it is not finite: JSON has no such numbers
 }  // namespace detail
 
-// apiVersion, kind and metadata are typed; everything else is in `unknown_fields`, in order, as JSON text.
+// An object of any kind. apiVersion, kind and metadata are typed; everything else is in `unknown_fields`, in order, as
+// JSON text.
 //
 // Paths are spelled as in kgen::FieldPath, with indexes: "spec.containers[0].image", "data['tls.crt']". If a name
 // occurs twice, the last member counts. Copies share text: a Set() on one copy leaves the others as they are. Get and
@@ -47,10 +48,10 @@ struct Unstructured {
   String kind{};
   UnknownFields unknown_fields{};
 
-  // The whole object as a JSON value, built by each call.
+  // Returns the whole object as a JSON value, built by each call.
   nlohmann::json json() const;
 
-  // The value at `path`, of the type in the function's name.
+  // Return the value at `path`, of the type in the function's name.
   // Errors: kNotFound         there is no value, or null
   //         kDecode           a value of another type, here or on the path; a number that is not a 64-bit integer
   //         kInvalidArgument  the path is malformed
@@ -84,7 +85,7 @@ struct Unstructured {
       return SetJson(path, detail::JsonOfText(value));
     }
   }
-  // Removes the member or element at `path`. True if there was one. Errors: as Set().
+  // Removes the member or element at `path`. Returns true if there was one. Errors: as Set().
   Result<bool> Remove(std::string_view path);
 
   static const TypeTable kTable;

@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter's whole-value operations: copy, destroy, compare, hash, emptiness, over any value with a table.
+// Copies, destroys, compares and hashes values with a table, and tells whether they are empty.
 //
-// Optional, List, Map, Ref and every generated operator== end up here, in one compiled file instead of a template
-// instance per type. Users call SemanticEqual and Hash; the rest is for the vocabulary types.
+// Optional, List, Map, Ref and every generated operator== call these functions, which are compiled once instead of once
+// for each type. Users call SemanticEqual and Hash; the rest is for the value types.
 //
 // Equality (`==`, Hash) is equality on the wire: two structs are equal when they encode to the same JSON value. So
 // unset text differs from "", an absent list from an empty one, and a `null` member from an absent one; a struct that a
@@ -26,14 +26,15 @@ namespace kgen {
 
 namespace detail {
 
-// Structs in place. `to` is raw memory for CopyStruct.
+// Operations on structs in place. `to` is raw memory for CopyStruct.
 void CopyStruct(void* to, const void* from, const TypeTable& table);
 void DestroyStruct(void* object, const TypeTable& table) noexcept;
 bool EqualStruct(const void* a, const void* b, const TypeTable& table) noexcept;
-// True if the struct would encode as `{}`. A struct that only a non-const access created is absent while this is true.
+// Returns true if the struct would encode as `{}`. A struct that only a non-const access created is absent while this
+// is true.
 bool IsEmptyStruct(const void* object, const TypeTable& table) noexcept;
 
-// Values of any kind, by their type.
+// Operations on values of any kind, by their type.
 void CopyValue(void* to, const void* from, const ValueType& type);
 void DestroyValue(void* value, const ValueType& type) noexcept;
 bool EqualValue(const void* a, const void* b, const ValueType& type) noexcept;
@@ -43,16 +44,16 @@ bool SemanticEqualStruct(const void* a, const void* b, const TypeTable& table) n
 
 }  // namespace detail
 
-// Equal values have equal hashes. Stable within a process only.
+// Returns a hash, which is equal for equal values and stable only within a process.
 template <detail::HasTable T>
 std::uint64_t Hash(const T& value) noexcept {
   return detail::HashStruct(&value, T::kTable);
 }
 
-// Equality as a controller means it, to decide whether an update is worth sending: absent and empty lists, maps and
-// text are the same, and so are absent and `null` members; quantities compare by amount ("1" and "1000m"), times by
-// instant. Everything else as for `==`, JSON by value and unknown fields included. (A `null` inside of JSON, or of a
-// member that the table does not know, is a value.)
+// Compares two values as a controller does to decide whether an update is worth sending: absent and empty lists, maps
+// and text are the same, and so are absent and `null` members; quantities compare by amount ("1" and "1000m"), times by
+// instant. Everything else compares as with `==`, JSON by value and unknown fields included. (A `null` inside of JSON,
+// or of a member that the table does not know, is a value.)
 template <detail::HasTable T>
 bool SemanticEqual(const T& a, const T& b) noexcept {
   return detail::SemanticEqualStruct(&a, &b, T::kTable);

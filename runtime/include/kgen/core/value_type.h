@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// kTypeOf<T>: the ValueType of a C++ type, for list and map elements and for generated tables.
+// kTypeOf<T>: the ValueType of a C++ type, for the elements of lists and maps and for generated tables.
 #ifndef KGEN_CORE_VALUE_TYPE_H_
 #define KGEN_CORE_VALUE_TYPE_H_
 

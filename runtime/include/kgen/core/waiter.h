@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The one way to block.
+// Waiter: the only primitive that blocks.
 //
 // An Executor makes the Waiters, so that in simulation a blocking call steps the simulation instead of blocking it. Do
 // not hold a lock across Wait(). Lint forbids condition variables, futures, sleeps and stop-token waits elsewhere.

@@ -8,10 +8,11 @@
 
 namespace kgen::rest {
 
-// All PEM. Data wins over the file of the same name. Files may be replaced while a connection lives: they are read by
-// Connection::Open(), before every TCP connection, with a request when the last read was a minute ago, and after a 401.
-// Once their content has changed, new requests use a new TCP connection, running requests end on the old one, and
-// watches end as if the server had ended them. A file that cannot be read or used leaves the previous content in use.
+// The certificates and keys of a connection, as PEM. Data takes precedence over the file of the same name. Files may be
+// replaced while a connection lives: they are read by Connection::Open(), before every TCP connection, with a request
+// when the last read was a minute ago, and after a 401. Once their content has changed, new requests use a new TCP
+// connection, running requests end on the old one, and watches end as if the server had ended them. A file that cannot
+// be read or used leaves the previous content in use.
 struct TlsConfig {
   std::string ca_data{};
   std::string ca_file{};  // neither: the system's roots

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Bytes to and from an API server: the interface between the client and HTTP/2, or a simulated server.
+// Transport: carries bytes to and from an API server. It is the interface between the client and HTTP/2, or a simulated
+// server.
 //
 //   Connection --Start(request, sink)--> Transport --I/O thread--> sink.OnHead, OnBytes..., OnEnd
 //
@@ -50,7 +51,7 @@ struct HttpRequest {
 struct HttpHead {
   int status = 0;
   std::vector<HttpHeader> headers{};
-  // The first header of that name (lower case), or "".
+  // Returns the first header of that name (lower case), or "".
   std::string_view Header(std::string_view name) const noexcept;
 };
 
@@ -81,7 +82,8 @@ class ResponseSink : public SharedObject {
   virtual void OnEnd(HttpEnd end) = 0;
 };
 
-// One request under way. Any thread; never blocks. Dropping the handle does not cancel.
+// A handle to a request that is under way. Thread safety: all members from any thread; none blocks. Dropping the handle
+// does not cancel the request.
 class Exchange : public SharedObject {
  public:
   // The reader has processed this many bytes of the body, so the peer may send as many more.
@@ -93,8 +95,8 @@ class Exchange : public SharedObject {
 // Thread safety: all members from any thread; none blocks.
 class Transport : public SharedObject {
  public:
-  // Does not fail: errors go to the sink. Requests beyond the server's stream limit wait their turn; short ones never
-  // wait behind watches.
+  // Starts a request. It does not fail: errors go to the sink. Requests beyond the server's stream limit wait their
+  // turn; short ones never wait behind watches.
   virtual Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) = 0;
   // Cancels everything; later Start() ends with kCancelled at once. Idempotent.
   virtual void Close() noexcept = 0;
