@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// ControllerBuilder: which objects a controller watches, and the function that reconciles them.
+// ControllerBuilder: makes a controller from the objects that it watches and the function that reconciles them.
 //
 //   kgen::Must(manager.Control<Order>("orders")
 //       .Owns<Deployment>()
@@ -12,7 +12,7 @@
 //   watched objects --predicates--> keys of Orders --WorkQueue--> the function, at most once at a time for each key
 //
 // A controller starts with its manager's Run(), once the caches of everything that it watches have synced and the queue
-// has every object of the first lists; with leader election not before this process leads.
+// has every object of the first lists; with leader election, it does not start before this process leads.
 #ifndef KGEN_CONTROLLER_CONTROLLER_H_
 #define KGEN_CONTROLLER_CONTROLLER_H_
 
@@ -40,16 +40,16 @@
 
 namespace kgen {
 
-// When a key that is added becomes a request.
+// Says when a key that is added becomes a request.
 struct RequestOptions {
   // A delay. Absent or zero: none; kNever: until the key is added again. A negative one is reported to the observer and
   // counts as zero.
   std::optional<Nanos> after{};
-  // Absent: depends on the cause: low for the objects of the first list and for resyncs, else normal.
+  // Absent: low for the objects of the first list and for resyncs, otherwise normal.
   std::optional<int> priority{};
 };
 
-// Collects the keys of the objects to reconcile. Used within one call.
+// Collects the keys of the objects to reconcile. It is valid during one call.
 class Requests {
  public:
   struct Entry {
@@ -57,8 +57,8 @@ class Requests {
     RequestOptions options;
   };
 
-  // A key without a name stands for no object, and is ignored: one made of an absent label, for example. Of a key
-  // that is added again, before it is reconciled, the earlier time and the higher priority count.
+  // Adds a key. A key without a name, such as one made from an absent label, names no object and is ignored. If a key
+  // is added again before it is reconciled, the earlier time and the higher priority count.
   void Add(ObjectKey key, const RequestOptions& options = {}) {
     if (!key.name.empty()) entries_.push_back({std::move(key), options});
   }
@@ -101,8 +101,8 @@ class WatchFunction {
 
 }  // namespace detail
 
-// The functions of a watch, each over one sort of event: they add the keys to reconcile, and when. Those that are empty
-// ignore their events.
+// The functions of a watch, each for one sort of event. They add the keys to reconcile. An empty function ignores its
+// events.
 template <typename T>
 struct WatchFunctions {
   detail::WatchFunction<Added<T>> on_add{};
@@ -111,8 +111,8 @@ struct WatchFunctions {
   detail::WatchFunction<Deleted<T>> on_delete{};
 };
 
-// What each controller of a manager does unless its builder says otherwise: ManagerOptions::controllers. The functions
-// of ControllerBuilder describe the settings.
+// The settings of each controller of a manager whose builder does not set them: ManagerOptions::controllers. The
+// functions of ControllerBuilder describe them.
 struct ControllerDefaults {
   int max_concurrent_reconciles = 1;
   // Replaces `max_concurrent_reconciles` for controllers of some kinds, written as KIND.GROUP: {"Deployment.apps", 4},
@@ -149,7 +149,7 @@ struct WatchSpec {
 struct ControllerSpec {
   std::string name;
   std::vector<WatchSpec> watches{};
-  // Absent or null: as ControllerDefaults say.
+  // Absent or null: the value of ControllerDefaults.
   std::optional<int> max_concurrent_reconciles{};
   Shared<RateLimiter> rate_limiter{};
   std::optional<bool> use_priority_queue{};
@@ -161,7 +161,7 @@ struct ControllerSpec {
   std::function<Result<Requeue>(Request&)> reconcile{};  // null: the user's function is empty
 };
 
-// Whether calling `function` would throw std::bad_function_call.
+// Returns whether calling `function` would throw std::bad_function_call.
 template <typename F>
 bool IsEmptyFunction(const F& /*function*/) {
   return false;
@@ -176,7 +176,7 @@ Result<Shared<controller::ControllerRunner>> AddController(const Shared<controll
 
 }  // namespace detail
 
-// A controller of a manager. A handle; it may outlive the manager.
+// A handle to a controller of a manager. It may outlive the manager.
 //
 // Thread safety: all members from any thread. Never blocks.
 class Controller {
@@ -187,18 +187,18 @@ class Controller {
   ~Controller();
 
   const std::string& name() const noexcept;
-  // Reconciles that key soon, or after a delay, because of something that no watch tells. What is enqueued before the
-  // controller runs is kept; what is enqueued after it has stopped is dropped.
+  // Reconciles that key soon, or after a delay, because of something that no watch reports. Keys that are enqueued
+  // before the controller runs are kept; keys that are enqueued after it has stopped are dropped.
   void Enqueue(const ObjectKey& key, const RequestOptions& options = {}) const;
 
  private:
   Shared<controller::ControllerRunner> runner_;
 };
 
-// T: the kind that is reconciled. It is a generated type, Unstructured, or void for a controller that only has
-// Watches().
+// Builds a controller. T is the kind that is reconciled: a generated type, Unstructured, or void for a controller that
+// has only Watches().
 //
-// Thread safety: used by one thread. Nothing blocks but Reconcile(), and that only for dynamic kinds.
+// Thread safety: one thread. Nothing blocks but Reconcile(), and only for dynamic kinds.
 template <typename T>
 class [[nodiscard]] ControllerBuilder {
  public:
@@ -210,8 +210,8 @@ class [[nodiscard]] ControllerBuilder {
     if constexpr (!std::is_void_v<T>) Watch<T>(detail::WatchSpec::Role::kFor, false, std::move(kind));
   }
 
-  // Only those events of T that pass cause a request. Every object stays in the cache. Called twice, both must let an
-  // event pass.
+  // Filters the events of T: only those that pass cause a request. Every object stays in the cache. If When() is called
+  // twice, both predicates must let an event pass.
   ControllerBuilder&& When(Predicate<T> predicate) &&
     requires(!std::is_void_v<T>)
   {
@@ -222,9 +222,9 @@ class [[nodiscard]] ControllerBuilder {
 
   // Filters the events of all watches, Owns() and Watches() included: an event causes a request only if it passes both
   // this predicate and the one of its own watch. The watches are of several kinds, so the predicate judges what all
-  // objects have: it is one of predicates.h, such as GenerationChanged() or MatchesMetadata(), or a combination of
-  // them, and cannot be a Predicate<U>. Called twice, both must let an event pass. Controller::Enqueue() is not
-  // filtered.
+  // objects have: it is one from predicates.h, such as GenerationChanged() or MatchesMetadata(), or a combination of
+  // them, and cannot be a Predicate<U>. If WithEventFilter() is called twice, both predicates must let an event pass.
+  // Controller::Enqueue() is not filtered.
   //
   // GenerationChanged() also hides the status of owned objects here, and every update of those without generations: for
   // the spec of T alone, use When().
@@ -261,10 +261,10 @@ class [[nodiscard]] ControllerBuilder {
     return std::move(*this);
   }
 
-  // Reconciles the keys that `map` adds for each U to which something happens. For an update it is called for the old
-  // and for the new object; for the deletion of an object of which nothing is known, not at all. Called on several
-  // threads; must be fast and must not block, so it should read a Cache<T>, not a CachedClient. If it throws, the
-  // observer is notified, and what it has added before is reconciled.
+  // Reconciles the keys that `map` adds for each U to which something happens. For an update, `map` is called for the
+  // old and for the new object; for the deletion of an object of which nothing is known, it is not called. Several
+  // threads may call it at once. It must be fast and must not block, so it should read a Cache<T>, not a CachedClient.
+  // If it throws, the observer is notified, and the keys that it has added before are reconciled.
   template <typename U, typename F>
     requires(std::is_invocable_v<const F&, const U&, Requests&>)
   ControllerBuilder&& Watches(F map, Predicate<U> predicate = {}) && {
@@ -272,7 +272,8 @@ class [[nodiscard]] ControllerBuilder {
     AddWatched<U>(Watch<U>(detail::WatchSpec::Role::kWatches, false, {}), std::move(map), std::move(predicate));
     return std::move(*this);
   }
-  // Reconciles the keys that the functions add for the events of each U; as above, but they know what has happened.
+  // Reconciles the keys that the functions add for the events of each U. Unlike `map` above, they know what has
+  // happened.
   //
   //   .Watches<ConfigMap>({.on_update = [](const kgen::Updated<ConfigMap>& e, kgen::Requests& requests) {
   //     requests.Add("shop", e.key.name, {.after = 5s, .priority = 10});
@@ -309,46 +310,48 @@ class [[nodiscard]] ControllerBuilder {
 
   // ManagerOptions::controllers can change the defaults of the next seven.
   //
-  // How many keys are reconciled at the same time; by default one.
+  // Sets how many keys are reconciled at the same time; by default one.
   ControllerBuilder&& MaxConcurrentReconciles(int calls) && {
     return spec_.max_concurrent_reconciles = calls, std::move(*this);
   }
-  // The delays of failed calls; by default 5 ms to 1000 s, doubling for each key.
+  // Sets the delays after failed calls; by default 5 ms to 1000 s, doubling for each key.
   ControllerBuilder&& RateLimiter(Shared<kgen::RateLimiter> limiter) && {
     return spec_.rate_limiter = std::move(limiter), std::move(*this);
   }
-  // false: first in, first out. By default changes overtake the objects of the first list and resyncs.
+  // Sets whether changes overtake the objects of the first list and resyncs, as they do by default. false: first in,
+  // first out.
   ControllerBuilder&& UsePriorityQueue(bool use) && { return spec_.use_priority_queue = use, std::move(*this); }
-  // By default kNoLimit. After so long the stop token of a call is requested, so its calls of the API end. A function
-  // that goes on without looking at the token is not interrupted.
+  // Sets the time after which the stop token of a call is requested, so that its calls of the API end; by default
+  // kNoLimit. A function that goes on without looking at the token is not interrupted.
   ControllerBuilder&& ReconciliationTimeout(Nanos timeout) && {
     return spec_.reconciliation_timeout = timeout, std::move(*this);
   }
-  // false: runs in every replica, whether it leads or not. By default only in the leader.
+  // Sets whether the controller runs only in the leader, as it does by default. false: it runs in every replica.
   ControllerBuilder&& NeedLeaderElection(bool needs) && { return spec_.need_leader_election = needs, std::move(*this); }
 
-  // false: an exception of the function ends the process, with std::terminate() where it was thrown, so that a core
-  // dump shows the cause. A kgen::Exception, as Must() and Request::Get() throw it, is an error of the call even then.
-  // By default all exceptions are errors of their call.
+  // Sets whether an exception of the function is an error of its call, as it is by default. false: it ends the process,
+  // with std::terminate() where it was thrown, so that a core dump shows the cause. A kgen::Exception, as Must() throws
+  // it, is an error of the call even then.
   ControllerBuilder&& RecoverPanic(bool recover) && { return spec_.recover_panic = recover, std::move(*this); }
 
-  // true: what the function itself has written leads to no second call. Of the events of T and of owned objects, those
-  // are skipped whose UID and resourceVersion are those of the answer to a write of that key's last call, through
-  // Request::client(). Only writes count that the server accepts for one known state alone: Create, and Update,
-  // UpdateStatus and Apply with a resourceVersion. Everything else calls: any other event of the key meanwhile, a newer
-  // version, a relist, a resync, a write whose outcome is unknown, a call that failed. By default all events call.
+  // Sets whether the function is not called again for what it has written itself; by default all events call it. With
+  // true, an event of T or of an owned object is skipped if its UID and resourceVersion equal those in the answer to a
+  // write that the key's last call made through Request::client(). Only writes that the server accepts for a single
+  // known state count: Create, and Update, UpdateStatus and Apply with a resourceVersion. Everything else still calls
+  // the function: any other event of the key meanwhile, a newer version, a relist, a resync, a write whose outcome is
+  // unknown, a call that failed.
   ControllerBuilder&& SkipOwnWrites(bool skip) && { return spec_.skip_own_writes = skip, std::move(*this); }
 
   // Adds the controller to its manager. `function` takes a kgen::Request& and returns Result<void> or Result<Requeue>;
   // with several workers it is called by several threads at once, but never twice at once for a key.
   //
-  // What it returns:
+  // The results of the function:
   //   success            forgets the key's failures; Requeue::After() and BackOff() say when to call again
   //   an error           is reported to the observer; the key comes back after a delay that grows with each failure
   //   kConflict          the same, but without a report: somebody else wrote first, and the cache will soon know
   //   a terminal error   (TerminalError()) is reported; the key comes back only when something happens to it
-  //   an exception       is an error of this call and of nothing else: that of a kgen::Exception, as Must() and
-  //                      Request::Get() throw it, else kUserCode
+  //   an exception       is an error of this call and of nothing else: the error of a kgen::Exception, as
+  //                      Must() throws it, otherwise kUserCode
   //
   // Errors: kInvalidArgument  no watch, an empty or taken name, MaxConcurrentReconciles() of less than one, a
   //                           ReconciliationTimeout() that is not positive, an empty std::function, or a type that is

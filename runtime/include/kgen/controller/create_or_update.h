@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// CreateOrUpdate, CreateOrPatch and ApplyIfChanged: bring an object to the wanted state, and send nothing if it is in
+// CreateOrUpdate, CreateOrPatch and ApplyIfChanged: bring an object to the wanted state, and send nothing if it has
 // that state already.
 //
 //   Deployment deployment{.metadata = {.name = "web", .namespace_ = order.metadata.namespace_}};
@@ -10,10 +10,10 @@
 //   });
 //   if (!written) return kgen::Fail(written.error());
 //
-// All of them compare with what CachedClient::Get() returns: the cache, which has the client's own writes. Equal is
-// what SemanticEqual calls so.
+// All of them compare with what CachedClient::Get() returns: the object in the cache, with the client's own writes.
+// They compare with SemanticEqual.
 //
-// Thread safety: from any thread. They block as the client does, and return its errors.
+// Thread safety: may be called from any thread. They block as the client does, and return its errors.
 #ifndef KGEN_CONTROLLER_CREATE_OR_UPDATE_H_
 #define KGEN_CONTROLLER_CREATE_OR_UPDATE_H_
 
@@ -56,7 +56,7 @@ struct Written {
 
 namespace detail {
 
-// Whether applying `wanted` as `manager` can change nothing; see ApplyIfChanged.
+// Returns whether applying `wanted` as `manager` can change nothing; see ApplyIfChanged.
 bool AlreadyApplied(const void* wanted, const void* cached, const TypeTable& table, std::string_view manager);
 Result<void> CheckSameKey(const ObjectKey& before, const ObjectKey& after);
 
@@ -161,17 +161,17 @@ template <typename T, typename F>
   return written;
 }
 
-// CachedClient::Apply() of the members that are set in `wanted`, but only if that may change something. So a controller
-// can build what it wants from nothing in each reconcile, and send it without comparing it with the defaults that the
-// server has added.
+// Applies the members that are set in `wanted` with CachedClient::Apply(), but only if that may change something. So a
+// controller can build what it wants from nothing in each reconcile, and send it without comparing it with the defaults
+// that the server has added.
 //
 // Nothing is sent if both hold for the cached object:
 //   * The fields that it records for this field manager (metadata.managedFields, operation Apply, of the same
 //     apiVersion) are exactly those that are set in `wanted`. An apply would remove the others.
 //   * Each of them has the value of `wanted`: quantities, times and durations compare by value, members in any order.
 //     Elements of a list with keys are found by them and have to be in the same order; they may leave out a key that
-//     the server fills in, as the protocol of a port. A list, map or struct that is owned as a whole has to be equal as
-//     a whole, so that a member that is no longer wanted is noticed.
+//     the server fills in, as it does the protocol of a port. A list, map or struct that is owned as a whole has to be
+//     equal as a whole, so that a member that is no longer wanted is noticed.
 // When in doubt, it applies: without managedFields in the cache (a transform may drop them), if the server stores a
 // value in another spelling, or none for an empty one, or if `wanted` contains a null, a resourceVersion, a uid or the
 // status of a kind with that subresource. That costs a request; an apply that changes nothing does not change the

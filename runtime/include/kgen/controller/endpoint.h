@@ -15,22 +15,22 @@
 //   kgen::Must(endpoint.Stop(std::chrono::seconds(30)));
 //
 // /healthz and /readyz take `?verbose`, which lists the checks, and `?exclude=NAME`, any number of times. A failure
-// always lists them. The reply does not say why a check failed; the observer is told. Without a check there is one,
-// named "ping", which always passes.
+// always lists them. The reply does not say why a check failed; the observer gets the reason. If there is no check, the
+// endpoint has one named "ping", which always passes.
 //
-// No probe waits for a check. A check runs once at Start(); and for two minutes after a probe it runs every 5 seconds,
-// and when a probe comes and the last run began a second ago or more. So results are 5 seconds old at most (and the
-// time of one run more), and a process that nobody asks runs no checks. The header `age` of a reply has the age of the
-// oldest result in it, in seconds; a list has that of each result that is older than a second: "[+]db ok (4s ago)".
-// A check that has not run to its end yet passes for /healthz and fails for /readyz, as the kubelet has it.
+// No probe waits for a check. A check runs once at Start(). For two minutes after a probe it runs every 5 seconds, and
+// also when a probe arrives and the last run began at least a second ago. So results are at most 5 seconds old (plus
+// the time of one run), and a process that nobody probes runs no checks. The header `age` of a reply is the age of the
+// oldest result in it, in seconds; a list shows the age of each result that is older than a second: "[+]db ok (4s
+// ago)". A check that has not completed yet passes for /healthz and fails for /readyz, as with the kubelet.
 //
 // It speaks HTTP/1.1, also over TLS, with GET and HEAD. Requests have at most 16 KiB of headers, which must arrive
 // within 32 seconds; an idle connection is closed after 90 seconds, and so is one whose client takes nothing of a
-// response for 10 seconds. An address has at most 256 connections. A new one is never refused: instead the one is
-// closed that has waited for a request for the longest time, or else the oldest with a request for a page: /metrics,
-// /debug or one of your own. At most 64 have such requests, and at most 8 large responses wait in memory for their
-// readers: more requests of this kind close the connection of the oldest. If clients of several addresses compete, that
-// with the most connections loses one.
+// response for 10 seconds. An address has at most 256 connections. A new one is never refused: instead, the endpoint
+// closes the connection that has waited for a request for the longest time, or else the oldest one with a request for a
+// page: /metrics, /debug or one of your own. At most 64 connections have such requests, and at most 8 large responses
+// wait in memory for their readers: more requests of this kind close the connection of the oldest. If clients of
+// several addresses compete, the one with the most connections loses one.
 #ifndef KGEN_CONTROLLER_ENDPOINT_H_
 #define KGEN_CONTROLLER_ENDPOINT_H_
 
@@ -50,8 +50,8 @@
 
 namespace kgen {
 
-// PEM. The files are read again every 10 seconds; if they cannot be read or do not belong together, the pair before
-// stays in use.
+// The certificate and key of the endpoint, as PEM files. They are read again every 10 seconds; if they cannot be read
+// or do not belong together, the pair before stays in use.
 //
 // Without any name, as in {.tls = TlsFiles()}, Endpoint::Listen() makes a certificate in memory. It is for localhost,
 // 127.0.0.1, ::1 and the address of the endpoint, signed with its own key (P-256), and valid for a year. It encrypts,
@@ -67,8 +67,8 @@ struct EndpointOptions {
   // one. "" and "0" turn the endpoint off: then it accepts every call and does nothing.
   std::string address = ":8080";
   // If set, /healthz and /readyz are served here instead, and `address` has only the pages: /metrics, /debug and those
-  // of AddPage(). Always plain HTTP: the kubelet does not verify certificates. Written like `address`, of which it may
-  // be used without. The connections of one address take no room from the other.
+  // of AddPage(). It is always plain HTTP: the kubelet does not verify certificates. It is written like `address`, and
+  // may be used without it. The connections of one address take no room from the other.
   std::string health_address{};
   std::optional<TlsFiles> tls{};     // of `address`; absent: plain HTTP
   std::optional<Metrics> metrics{};  // absent: there is no /metrics. With `tls`, reads of its files are counted there.
@@ -76,8 +76,8 @@ struct EndpointOptions {
   // and whether the user may `get` the path (SubjectAccessReview on the non-resource URL). Absent: everybody may read
   // them. Use it with `tls`, because the token is not encrypted otherwise.
   //
-  // The process may create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io. An answer
-  // is kept: whose a token is for a minute, that access is allowed for five, that it is denied for 30 seconds.
+  // The process may create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io. Answers
+  // are kept: the user of a token for a minute, an allowed access for five minutes, a denied one for 30 seconds.
   std::optional<Connection> authorize{};
   // Where the functions below run. Null: on threads of the endpoint, which are as many as functions run at a time. If
   // you give one, nothing else that may hang must run on it, because checks would wait for a free thread.
@@ -85,13 +85,13 @@ struct EndpointOptions {
   Shared<Observer> observer{};  // of checks that failed; null: warnings on standard error
 };
 
-// What a function of AddPage() returns.
+// A page, as a function of AddPage() returns it.
 struct EndpointPage {
   std::string body{};
   std::string content_type = "text/plain; charset=utf-8";
 };
 
-// A handle; copies are the same endpoint. The last one closes it, as Stop(0) does.
+// A handle to an endpoint; copies share it. The last one closes it, as Stop(0) does.
 //
 // Thread safety: all members from any thread. Only Stop() blocks, and Listen() while it reads the files.
 //
@@ -111,7 +111,8 @@ class Endpoint {
   //         kInternal     OpenSSL cannot make a certificate
   static Result<Endpoint> Listen(const EndpointOptions& options);
 
-  // A name has letters, digits, '.', '_' and '-', and may be used once for each of the three.
+  // These three add a function by name. A name has letters, digits, '.', '_' and '-', and may be used once for each of
+  // the three.
   // Errors: kInvalidArgument  the name is empty, malformed or taken, the function is empty, or Start() was called
   Result<void> AddHealthCheck(std::string_view name, Check check);
   Result<void> AddReadyCheck(std::string_view name, Check check);
@@ -119,7 +120,7 @@ class Endpoint {
   Result<void> AddDebugSection(std::string_view name, Section section);
   // Serves `page` at exactly this path, beside /metrics and under the same rules: GET and HEAD, with the token that
   // EndpointOptions::authorize asks for, never at `health_address`. The function does not see the query. If it fails,
-  // the reply is 500 and does not say why; the observer is told.
+  // the reply is 500 and does not say why; the observer gets the reason.
   // Errors: kInvalidArgument  the path is not one or more parts such as "/orders/open", which have letters, digits,
   //                           '.', '_' and '-'; or it is taken, or is or is below one of the endpoint's own (/healthz,
   //                           /readyz, /metrics, /debug); or the function is empty, or Start() was called
@@ -136,9 +137,9 @@ class Endpoint {
   //         kInvalidArgument, kDeadlock  as of Waiter::Wait; everything is closed
   Result<void> Stop(Nanos limit);
 
-  // Where it listens: "[::]:8080"; "" if it is off.
+  // Returns the address where it listens: "[::]:8080"; "" if it is off.
   const std::string& address() const noexcept;
-  // Where it serves /healthz and /readyz: EndpointOptions::health_address, or else address().
+  // Returns the address where it serves /healthz and /readyz: EndpointOptions::health_address, or else address().
   const std::string& health_address() const noexcept;
 
  private:

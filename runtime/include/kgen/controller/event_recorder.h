@@ -6,7 +6,7 @@
 //   recorder.Event(*order, {.reason = "Shipped", .action = "Ship", .note = "as parcel 12"});
 //   recorder.Event(*order, *pod, {.type = kgen::EventType::kWarning, .reason = "OutOfStock", .action = "Pack"});
 //
-// Event() only takes note of the event. Requests are sent in the background, one at a time:
+// Event() only queues the event. Requests are sent in the background, one at a time:
 //
 //   Event() --> validation --> known series? count it --> queue, spam filter --> create or patch --> server
 //
@@ -49,7 +49,7 @@ struct EventRecorderOptions {
 
 enum class EventType : std::uint8_t { kNormal, kWarning };
 
-// What happened. The views are read during the call.
+// Describes what happened. The views are read during the call.
 struct EventDetails {
   EventType type = EventType::kNormal;
   std::string_view reason;  // why, in one word for programs: "OutOfStock". Required, at most 128 bytes
@@ -57,7 +57,7 @@ struct EventDetails {
   std::string_view note{};  // for people; cut to 1024 bytes
 };
 
-// Numbers of events, since the recorder was made.
+// The numbers of events since the recorder was made.
 struct EventCounts {
   std::uint64_t recorded = 0;  // calls of Event()
   std::uint64_t merged = 0;    // of these, the ones that a series counts, so that they are no Event of their own
@@ -78,7 +78,7 @@ struct EventCounts {
 
 namespace detail {
 
-// An object that an event names. Views of the object.
+// An object that an event names, as views of it.
 struct EventObject {
   const meta::v1::ObjectMeta& metadata;
   const KindInfo* of;  // null: the two below
@@ -97,9 +97,9 @@ EventObject EventObjectOf(const T& object) noexcept {
 }  // namespace detail
 
 // Thread safety: all members from any thread. Only Stop() blocks.
-// Ownership: a handle; copies share the recorder, which keeps the connection alive. When the last handle goes, what is
-// left is written in the background, for at most 30 seconds. Nothing is sent and no timer is armed before the first
-// event.
+// Ownership: a handle; copies share the recorder, which keeps the connection alive. When the last handle is destroyed,
+// the remaining events are written in the background, for at most 30 seconds. Nothing is sent and no timer is armed
+// before the first event.
 class EventRecorder {
  public:
   EventRecorder(const Connection& connection, EventRecorderOptions options);
@@ -123,9 +123,9 @@ class EventRecorder {
 
   EventCounts counts() const;
 
-  // Accepts no more events (they are dropped) and writes what is left, the last counts of series included. Blocks until
-  // that is done, but at most for `limit`; then it drops the rest: at once if it is zero, never if it is kNoLimit. A
-  // request that is under way may still take effect.
+  // Accepts no more events (they are dropped) and writes those that are left, with the last counts of series. Blocks
+  // until that is done, but at most for `limit`, and then drops the rest. A limit of zero drops them at once; kNoLimit
+  // waits for ever. A request that is under way may still take effect.
   //
   // Errors: kTimeout  the limit passed; the message says how many events were dropped
   //         kInvalidArgument  `limit` is negative: nothing is stopped

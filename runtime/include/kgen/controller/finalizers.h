@@ -11,7 +11,7 @@
 //
 // Finalizers<T> does the same for several names.
 //
-// Thread safety: free functions over values. None blocks.
+// Thread safety: the functions work on the values that they are given. None blocks.
 #ifndef KGEN_CONTROLLER_FINALIZERS_H_
 #define KGEN_CONTROLLER_FINALIZERS_H_
 
@@ -32,9 +32,9 @@ namespace detail {
 bool AddFinalizer(meta::v1::ObjectMeta& object, std::string_view name);
 bool RemoveFinalizer(meta::v1::ObjectMeta& object, std::string_view name);
 bool HasFinalizer(const meta::v1::ObjectMeta& object, std::string_view name) noexcept;
-// One error for all of them, at least one, each with the name of its finalizer.
+// Joins errors, at least one, into one that gives each with the name of its finalizer.
 Error JoinFinalizerErrors(const std::vector<std::pair<std::string, Error>>& errors);
-// What a function threw. To be called in a catch block.
+// Returns what a function threw, as an error. Call it in a catch block.
 Error FinalizerThrew() noexcept;
 template <typename T>
 Result<void> CallFinalizer(const std::function<Result<void>(T& object)>& function, T& object) noexcept {
@@ -46,8 +46,8 @@ Result<void> CallFinalizer(const std::function<Result<void>(T& object)>& functio
 }
 }  // namespace detail
 
-// Returns whether the object changed: false if it has that finalizer already. The server refuses new finalizers of an
-// object that is being deleted.
+// Adds a finalizer. Returns whether the object changed: false if it has that finalizer already. The server refuses new
+// finalizers of an object that is being deleted.
 template <typename T>
 bool AddFinalizer(T& object, std::string_view name) {
   return detail::AddFinalizer(object.metadata, name);
@@ -91,8 +91,8 @@ class Finalizers {
  public:
   // Cleans up after an object that is being deleted, and may change it, its status for instance. It is called again
   // until it succeeded and the server knows that its finalizer is gone, so it must accept that there is nothing left
-  // to do. Several threads may call it at once. An exception is an error of this function alone: kUserCode, or that of
-  // a kgen::Exception.
+  // to do. Several threads may call it at once. An exception is an error of this function alone: kUserCode, or the
+  // error in a kgen::Exception.
   using Function = std::function<Result<void>(T& object)>;
 
   // Errors: kAlreadyExists    the name is registered

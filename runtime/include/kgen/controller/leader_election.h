@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// LeaderElector: at most one of several processes works, the holder of a Lease (coordination.k8s.io/v1), as in
+// LeaderElector: lets only one of several processes work, the holder of a Lease (coordination.k8s.io/v1), as in
 // client-go.
 //
 //   auto elector = kgen::Must(kgen::LeaderElector::New(connection, {.name = "shop-controller", .namespace_ = "shop"}));
@@ -12,14 +12,14 @@
 //   if (work_has_ended) (void)elector.Release();              // the next one need not wait for the Lease to expire
 //   if (!lost) return lost;                                   // the process should exit
 //
-// What it promises: if the clock rates of all processes differ by less than lease_duration / renew_deadline (1.5 with
-// the defaults) and all writes of the work go through guard(), then no process starts a write after another one has
-// become the leader. The holder counts its deadline from before its last successful renewal was sent, and the others
-// count the duration of the Lease from after they have seen that renewal. Both use a clock that goes on while the
-// machine is suspended, and neither reads the other's time stamps.
+// The elector guarantees this: if the clock rates of all processes differ by less than lease_duration / renew_deadline
+// (1.5 with the defaults) and all writes of the work go through guard(), then no process starts a write after another
+// one has become the leader. The holder counts its deadline from before its last successful renewal was sent, and the
+// others count the duration of the Lease from after they have seen that renewal. Both use a clock that goes on while
+// the machine is suspended, and neither reads the other's time stamps.
 //
-// What it cannot promise: a write that has been sent may take effect later, after another process has become the
-// leader. Updates should therefore contain a resourceVersion. Nor does any of this hold if the Lease is deleted or
+// The elector cannot guarantee more: a write that has been sent may take effect later, after another process has become
+// the leader. Updates should therefore contain a resourceVersion. Nor does any of this hold if the Lease is deleted or
 // edited by somebody else, or if two processes have the same identity.
 #ifndef KGEN_CONTROLLER_LEADER_ELECTION_H_
 #define KGEN_CONTROLLER_LEADER_ELECTION_H_
@@ -48,20 +48,21 @@ struct LeaderElectionOptions {
   std::string name{};        // of the Lease; required
   std::string namespace_{};  // of the Lease, must exist; "": the namespace of the pod's service account
   std::string identity{};    // must differ between processes; "": the host name, "_" and a random number
-  // By default 15 s. The others wait so long after the last renewal that they have seen. The Lease contains it in whole
-  // seconds, rounded up.
+  // By default 15 s. Other processes wait so long after the last renewal that they have seen. The Lease contains it in
+  // whole seconds, rounded up.
   Nanos lease_duration = std::chrono::seconds(15);
   // By default 10 s. The leader stops leading so long after its last successful renewal. Must be shorter than
   // lease_duration; the ratio of the two is how much clock rates may differ.
   Nanos renew_deadline = std::chrono::seconds(10);
-  // By default 2 s: between renewals. The others look at the Lease after 1 to 2.2 times as long.
+  // By default 2 s. The time between renewals; other processes read the Lease after 1 to 2.2 times as long.
   Nanos retry_period = std::chrono::seconds(2);
   // By default Release() clears the holder of the Lease. If false, it only stops renewing.
   bool release = true;
   std::vector<std::pair<std::string, std::string>> labels{};  // set on the Lease, beside those that it has
 };
 
-// One candidacy: it can lead once. A handle; when the last copy is destroyed, it stops renewing, and the Lease expires.
+// A candidate, which can lead once. It is a handle; when the last copy is destroyed, renewing stops, and the Lease
+// expires.
 //
 // Its requests do not wait for the limits of the connection (Config::qps), so that a busy controller does not lose its
 // Lease. A request fails with kTimeout after half the renew deadline, but not before a second.
@@ -102,21 +103,21 @@ class LeaderElector {
   // a thread that must not block).
   [[nodiscard]] Result<void> Release(Nanos limit = std::chrono::seconds(10)) const;
 
-  // Stops leading as Release() does, but leaves the Lease as it is, to expire: for work that has not ended. Never
-  // blocks.
+  // Stops leading as Release() does, but lets the Lease expire, because the work has not ended. Never blocks.
   void Abandon() const;
 
-  // Refuses, with kCancelled, unless this process leads and the renew deadline has not passed. For Connection::With().
-  // May outlive the elector; then it refuses.
+  // Returns a guard for Connection::With(). It refuses, with kCancelled, unless this process leads and the renew
+  // deadline has not passed. It may outlive the elector; then it refuses.
   Shared<SendGuard> guard() const;
 
   bool IsLeader() const noexcept;  // as the guard
   std::string leader() const;      // the holder that was last seen; "": none
-  // Why the last attempt to acquire or renew the Lease failed. Nothing if it succeeded, or another process holds it.
+  // Returns why the last attempt to acquire or renew the Lease failed; nothing if it succeeded, or if another process
+  // holds the Lease.
   std::optional<Error> failure() const;
   const std::string& identity() const noexcept;
   const std::string& lease() const noexcept;  // "shop/shop-controller"
-  // How often the leader had to read the Lease because somebody else had changed it.
+  // Returns how often the leader had to read the Lease because somebody else had changed it.
   std::uint64_t slow_paths() const noexcept;
 
  private:

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Manager: runs the controllers of one process, with what they share: caches, a client, leader election, events,
-// metrics and health.
+// Manager: runs the controllers of one process and the parts that they share: caches, a client, leader election,
+// events, metrics and health.
 //
 //   kgen::Manager manager = kgen::Must(kgen::Manager::New(config, {.leader_election = {.name = "shop"}}));
 //   kgen::Must(manager.Control<Order>("orders").Owns<Deployment>().Reconcile(
@@ -68,7 +68,7 @@ struct RunnableOptions {
   bool before_caches = false;
 };
 
-// A handle: copies are the same manager.
+// A handle to a manager: copies share it.
 //
 // Thread safety: all members from any thread.
 // Ownership: Run() keeps everything alive that it started, and drops the functions of controllers and of Add() when it
@@ -76,7 +76,7 @@ struct RunnableOptions {
 // the manager.
 class Manager {
  public:
-  // Opens the endpoint's port, and does no other network I/O.
+  // Makes a manager. Opens the endpoint's port, and does no other network I/O.
   // Errors: kConfig, kInvalidArgument  options or config contradict each other, an option is out of its range, or
   //                                    controllers could need more threads for blocking work than the executor has.
   //                                    Reconcile() of a controller fails in the same way if all of the manager's need
@@ -89,8 +89,8 @@ class Manager {
   Manager& operator=(const Manager&) noexcept;
   ~Manager();
 
-  // A controller of the kind T. Nothing happens before Reconcile() of the result; see kgen/controller/controller.h.
-  // Names are unique within a manager, because they are labels of metrics.
+  // Returns a builder for a controller of the kind T. Nothing happens before Reconcile() of the builder is called; see
+  // kgen/controller/controller.h. Names are unique within a manager, because they are labels of metrics.
   template <typename T>
   ControllerBuilder<T> Control(std::string_view name) const {
     static_assert(
@@ -102,50 +102,53 @@ class Manager {
         "of the kind, and read with CachedClient::GetMetadata<T>()");
     return ControllerBuilder<T>(state_, name);
   }
-  // A controller of a kind without generated code.
+  // Returns a builder for a controller of a kind without generated code.
   ControllerBuilder<Unstructured> Control(GroupVersionKind kind, std::string_view name) const {
     return ControllerBuilder<Unstructured>(state_, name, std::move(kind));
   }
-  // A controller of no kind: the keys are what its Watches() add.
+  // Returns a builder for a controller of no kind: its Watches() add the keys.
   ControllerBuilder<void> Control(std::string_view name) const { return ControllerBuilder<void>(state_, name); }
 
-  // Something else that runs as long as the manager: it returns when the token is requested. An error ends Run(), and
-  // so does an exception; success does not. Before Run() it is kept, during Run() it starts at once, if it may.
+  // Adds a function that runs as long as the manager, and returns when a stop is requested. If it fails or throws,
+  // Run() ends; if it succeeds, Run() goes on. A function that is added before Run() starts with it; one that is added
+  // during Run() starts at once, if it may.
   // Errors: kStopped  Run() is ending or has ended
   [[nodiscard]] Result<void> Add(std::string name, std::function<Result<void>(std::stop_token)> run,
                                  RunnableOptions options = {}) const;
 
-  // Reads from the caches and writes to the server, as Request::client() does, but is not bound to a call. With leader
-  // election its writes, too, fail while this process does not lead.
+  // Returns a client that reads from the caches and writes to the server, as Request::client() does, but is not bound
+  // to a call. With leader election, its writes also fail while this process does not lead.
   const kgen::CachedClient& client() const noexcept;
   const kgen::Caches& caches() const noexcept;
   const kgen::Connection& connection() const noexcept;
   const kgen::Metrics& metrics() const noexcept;
-  // For Events in the name of `controller`.
+  // Returns a recorder of Events in the name of `controller`.
   EventRecorder events(std::string_view controller) const;
 
-  // Checks of /healthz and /readyz, see Endpoint; /readyz has one named "caches" already. A check must not hold the
+  // Add checks of /healthz and /readyz, see Endpoint; /readyz has one named "caches" already. A check must not hold the
   // manager, which holds the check.
   // Errors: kInvalidArgument (a name that is taken or malformed; Run() has been called).
   [[nodiscard]] Result<void> AddHealthCheck(std::string_view name,
                                             std::function<Result<void>(std::stop_token)> check) const;
   [[nodiscard]] Result<void> AddReadyCheck(std::string_view name,
                                            std::function<Result<void>(std::stop_token)> check) const;
-  // A page of your own beside /metrics, see Endpoint::AddPage(). The same holds for its function and the errors.
+  // Adds a page of your own beside /metrics, see Endpoint::AddPage(). Its function must not hold the manager either,
+  // and the errors are the same.
   [[nodiscard]] Result<void> AddPage(std::string_view path, Endpoint::Page page) const;
   const std::string& endpoint_address() const noexcept;  // "[::]:8080"; "" while it is off
-  // That of /healthz and /readyz: endpoint_address(), unless EndpointOptions::health_address is set.
+  // Returns the address of /healthz and /readyz: endpoint_address(), unless EndpointOptions::health_address is set.
   const std::string& endpoint_health_address() const noexcept;
 
-  // True while this process may do the leader's work; always, once Run() has come so far, without leader election.
+  // Returns true while this process may do the leader's work. Without leader election that is always so, once Run() has
+  // come so far.
   bool IsLeader() const noexcept;
 
-  // Runs everything until `stop` is requested. Blocks for all that time. Call it once.
+  // Runs everything until `stop` is requested, and blocks for all that time. Call it once.
   //
-  // Then, and after any error, it stops what runs: the tokens of controllers and other functions are requested, so that
-  // their calls of the API end; when all have returned, the lease is released and caches, events and the endpoint end.
-  // If they do not return within `graceful_shutdown_timeout`, the lease is left to expire, and Run() returns while they
-  // still run: leave the process then, with std::_Exit() if they refer to objects that are about to be destroyed.
+  // Then, and after any error, it stops everything: the tokens of controllers and other functions are requested, so
+  // that their calls of the API end; when all have returned, the lease is released and caches, events and the endpoint
+  // end. If they do not return within `graceful_shutdown_timeout`, the lease is left to expire, and Run() returns while
+  // they still run: leave the process then, with std::_Exit() if they refer to objects that are about to be destroyed.
   //
   // Success only if `stop` was requested and everything ended in time. Errors:
   //   the error of the first controller or function that failed

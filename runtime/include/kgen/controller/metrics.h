@@ -43,7 +43,7 @@ struct MetricLabel {
 
 enum class MetricType : std::uint8_t { kCounter, kGauge, kHistogram };
 
-// The present value of one series.
+// The current value of one series.
 struct MetricSample {
   std::vector<MetricLabel> labels{};  // in any order
   double value = 0;                   // of a histogram: the sum of what was observed
@@ -60,16 +60,16 @@ struct MetricFamily {
   std::vector<MetricSample> samples{};
 };
 
-// The families in Prometheus' text format, version 0.0.4: sorted by name, and the samples of each by their labels.
-// Families of the same name are written as one.
+// Returns the families in Prometheus' text format, version 0.0.4, sorted by name, and the samples of each by their
+// labels. Families of the same name are written as one.
 // Errors: kInvalidArgument  a name or a label that Prometheus does not accept, two samples with the same labels, or two
 //                           families that contradict each other
 Result<std::string> PrometheusText(std::span<const MetricFamily> families);
 
-// The bounds that controller-runtime uses for controller_runtime_reconcile_time_seconds: 5 ms to 60 s.
+// Returns the bounds that controller-runtime uses for controller_runtime_reconcile_time_seconds: 5 ms to 60 s.
 std::span<const double> ReconcileTimeBounds() noexcept;
 
-// A handle; copies share the registry.
+// A registry of metrics. It is a handle: copies share the registry.
 //
 // Thread safety: all members from any thread, as all members of the series. None blocks, except for a short lock in the
 // functions that add something; changing a series takes no lock.
@@ -80,7 +80,7 @@ class Metrics {
   class Counter;
   class Gauge;
   class Histogram;
-  // Returns the present values. Text() calls it on its own thread, several threads at once, and without a lock. It may
+  // Returns the current values. Text() calls it on its own thread, several threads at once, and without a lock. It may
   // throw, which makes Text() fail.
   using Collector = std::function<std::vector<MetricFamily>()>;
 
@@ -100,8 +100,8 @@ class Metrics {
   Result<Histogram> AddHistogram(std::string_view name, std::string_view help, std::span<const double> bounds,
                                  std::vector<MetricLabel> labels = {});
 
-  // For values that are kept elsewhere. The collector stays for as long as the registry, and so must all that it refers
-  // to.
+  // Adds a collector, for values that are kept elsewhere. It stays for as long as the registry, and so must everything
+  // that it refers to.
   void AddCollector(Collector collector);
 
   // Adds rest_client_requests_total, which counts the attempts of `connection` by host, method and code ("<error>"
@@ -113,7 +113,7 @@ class Metrics {
   // version of kgen and of the compiler. A manager calls it; calling it twice counts nothing twice.
   void AddProcess();
 
-  // PrometheusText() of everything. Blocks for as long as the collectors do.
+  // Returns everything in the format of PrometheusText(). Blocks for as long as the collectors do.
   // Errors: kUserCode         a collector threw an exception
   //         kInvalidArgument  what the collectors return contradicts each other or the series, see PrometheusText()
   Result<std::string> Text() const;

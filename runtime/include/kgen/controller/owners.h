@@ -1,15 +1,15 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Owner references: setting and removing them, and reading whom an object belongs to.
+// Sets, removes and reads owner references.
 //
 //   ReplicaSet set{.metadata = {.name = "web", .namespace_ = deployment->metadata.namespace_}};
 //   if (auto done = kgen::SetControllerReference(set, *deployment); !done) return done;
 //   if (!kgen::IsControlledBy(set, *deployment)) ...
 //
-// An object has the kind of its type. Unstructured and PartialObjectMetadata name it themselves, in apiVersion
-// and kind, and count as cluster-scoped if they have no namespace.
+// The type of an object determines its kind. Unstructured and PartialObjectMetadata name their kind themselves, in
+// apiVersion and kind, and count as cluster-scoped if they have no namespace.
 //
-// Thread safety: free functions over values. None blocks.
+// Thread safety: the functions work on the values that they are given. None blocks.
 #ifndef KGEN_CONTROLLER_OWNERS_H_
 #define KGEN_CONTROLLER_OWNERS_H_
 
@@ -26,7 +26,7 @@
 
 namespace kgen {
 
-// Which owners of an object count.
+// Selects owners of an object.
 enum class Owners : std::uint8_t {
   kController,  // the one whose reference says `controller: true`
   kAll,
@@ -40,7 +40,7 @@ struct OwnerReferenceOptions {
 
 namespace detail {
 
-// An object whose type has been erased. Valid as long as the object.
+// An object without its type. It is valid as long as the object.
 struct ObjectOfKind {
   const meta::v1::ObjectMeta* metadata;
   std::string api_version;
@@ -67,8 +67,8 @@ meta::v1::OwnerReference MakeControllerRef(const meta::v1::ObjectMeta& owner, st
                                            std::string_view kind);
 meta::v1::OwnerReference MakeControllerRef(const meta::v1::ObjectMeta& owner, const KindInfo& kind);
 bool IsControlledBy(const meta::v1::ObjectMeta& object, const meta::v1::ObjectMeta& owner) noexcept;
-// The keys of the owners of that kind: group and kind decide, whatever the version. A reference with a malformed
-// apiVersion belongs to no kind.
+// Returns the keys of the owners of that kind. Group and kind decide, whatever the version. A reference with a
+// malformed apiVersion belongs to no kind.
 std::vector<ObjectKey> OwnerKeys(const meta::v1::ObjectMeta& object, const KindInfo& owner, Owners which);
 }  // namespace detail
 
@@ -102,20 +102,20 @@ Result<void> RemoveControllerReference(T& object, const Owner& owner) {
   return detail::RemoveOwner(object.metadata, detail::WithKind(object), detail::WithKind(owner), true);
 }
 
-// Whether there is a reference of the owner's group, kind and name. IsControlledBy compares UIDs instead.
+// Returns whether there is a reference of the owner's group, kind and name. IsControlledBy compares UIDs instead.
 template <typename T, typename Owner>
 bool HasOwnerReference(const T& object, const Owner& owner) {
   return detail::HasOwner(object.metadata, detail::WithKind(owner));
 }
 
-// Whether any owner is the controller.
+// Returns whether any owner is the controller.
 template <typename T>
 bool HasControllerReference(const T& object) noexcept {
   return detail::HasController(object.metadata);
 }
 
-// The owner reference that makes `owner` the controller of the object that carries it; it also blocks the owner's
-// deletion in the foreground until that object is gone. `owner` needs its UID, which the server sets.
+// Returns the owner reference that makes `owner` the controller of the object that carries it; it also blocks the
+// owner's deletion in the foreground until that object is gone. `owner` needs its UID, which the server sets.
 template <typename Owner>
 meta::v1::OwnerReference ControllerRef(const Owner& owner) {
   if constexpr (requires { detail::MakeControllerRef(owner.metadata, owner.apiVersion, owner.kind); }) {
@@ -124,7 +124,7 @@ meta::v1::OwnerReference ControllerRef(const Owner& owner) {
   return detail::MakeControllerRef(owner.metadata, *Owner::kTable.kind);
 }
 
-// Whether the controlling owner reference of `object` has the UID of `owner`.
+// Returns whether the controlling owner reference of `object` has the UID of `owner`.
 template <typename T, typename Owner>
 bool IsControlledBy(const T& object, const Owner& owner) noexcept {
   return detail::IsControlledBy(object.metadata, owner.metadata);

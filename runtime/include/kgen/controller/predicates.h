@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Predicates: which events of a kind a controller hears of.
+// Predicate: selects the events of a kind that a controller gets.
 //
 //   informer --> event --> predicate: pass? --> handler --> work queue
 //
@@ -14,7 +14,7 @@
 // Each predicate judges some events and has no opinion on others: one on labels that changed has none on an object that
 // was added. An event on which a predicate has no opinion passes, and !predicate has no opinion on it either, so that a
 // negation loses no additions and no deletions. (In controller-runtime the negation of such a predicate drops them.) In
-// a && b and a || b, that opinion counts which the other one does not already decide.
+// a && b and a || b, a predicate without an opinion leaves the decision to the other one.
 //
 // Thread safety: predicates are immutable; any thread may copy and evaluate them, several at once. They do not block
 // unless a function of the user does.
@@ -70,11 +70,10 @@ Shared<const Judge> NotJudge(Shared<const Judge> a);
 
 constexpr Verdict VerdictOf(bool pass) noexcept { return pass ? Verdict::kPass : Verdict::kDrop; }
 
-// What is common to the predicates of all kinds, for the code behind the builder. Events must be of the predicate's
-// kind.
+// The base of the predicates of all kinds, for the code behind the builder. Events must be of the predicate's kind.
 class EventPredicate {
  public:
-  // Whether the event passes. An exception of a user's function is passed on.
+  // Returns whether the event passes. An exception of a user's function is passed on.
   bool operator()(const AnyEvent& event) const { return !judge_ || judge_->Of(event) != Verdict::kDrop; }
 
  protected:
@@ -110,7 +109,7 @@ class EventTest {
 
 }  // namespace detail
 
-// A predicate for objects of any kind: the stock ones below. Where a Predicate<T> is expected, it becomes one.
+// A predicate for objects of any kind, such as those that the functions below return. It converts to a Predicate<T>.
 class AnyPredicate : public detail::EventPredicate {
  public:
   explicit AnyPredicate(Shared<const detail::Judge> judge) noexcept : EventPredicate(std::move(judge)) {}
@@ -128,7 +127,7 @@ class AnyPredicate : public detail::EventPredicate {
   friend class Predicate;
 };
 
-// The functions of a predicate, each over one sort of event. One that is empty has no opinion.
+// The functions of a predicate, each for one sort of event. An empty function has no opinion.
 template <typename T>
 struct PredicateFunctions {
   detail::EventTest<Added<T>> on_add{};
@@ -155,9 +154,9 @@ class Predicate : public detail::EventPredicate {
           }
           return detail::Verdict::kNone;
         })) {}
-  // From a function over the object: for updates the new one, for deletions the last known one. It has no opinion on
-  // the deletion of an object of which nothing is known, so that such a deletion is not lost. Several threads may call
-  // it at once.
+  // Makes a predicate from a function of the object: the new one for updates, the last known one for deletions. It has
+  // no opinion on the deletion of an object of which nothing is known, so that such a deletion is not lost. Several
+  // threads may call it at once.
   template <typename F>
     requires(std::is_invocable_r_v<bool, const std::decay_t<F>&, const T&>)
   Predicate(F&& function)  // implicit, as for std::function
@@ -178,29 +177,30 @@ class Predicate : public detail::EventPredicate {
   explicit Predicate(Shared<const detail::Judge> judge) noexcept : EventPredicate(std::move(judge)) {}
 };
 
-// Updates that changed metadata.generation, which the server increments when it changes the spec. It hides changes of
-// the status, of labels, annotations and finalizers, and resyncs. It hides every update of a kind without generations
-// (ConfigMap, Secret, ServiceAccount, Event, ...), where it is therefore of no use, and updates of the status of a kind
-// whose status your controller has to see.
+// Passes updates that changed metadata.generation, which the server increments when it changes the spec. It hides
+// changes of the status, of labels, annotations and finalizers, and resyncs. It hides every update of a kind without
+// generations (ConfigMap, Secret, ServiceAccount, Event, ...), where it is therefore of no use, and updates of the
+// status of a kind whose status your controller has to see.
 AnyPredicate GenerationChanged();
-// Updates that changed metadata.resourceVersion: all but resyncs. Versions are compared for equality only.
+// Passes updates that changed metadata.resourceVersion: all but resyncs. Versions are compared for equality only.
 AnyPredicate ResourceVersionChanged();
 AnyPredicate LabelsChanged();
 AnyPredicate AnnotationsChanged();
 
-// Events of objects with these labels: for updates the labels of the new object, for deletions the last known ones. An
-// update that removes such a label from an object therefore does not pass. No opinion on the deletion of an object of
-// which nothing is known.
+// Passes events of objects with these labels: for updates the labels of the new object, for deletions the last known
+// ones. An update that removes such a label from an object therefore does not pass. It has no opinion on the deletion
+// of an object of which nothing is known.
 AnyPredicate MatchesLabels(Selector selector);
 // Takes a selector in its text form, "app=web,tier in (a, b)". Errors: kInvalidArgument, as of Selector::Parse.
 Result<AnyPredicate> MatchesLabels(std::string_view selector);
 
-// Events of objects of any kind for whose metadata `matches` returns true: for updates those of the new object, for
-// deletions the last known ones. No opinion on the deletion of an object of which nothing is known. Several threads may
-// call it at once.
+// Passes events of objects of any kind for whose metadata `matches` returns true: for updates the metadata of the new
+// object, for deletions the last known metadata. It has no opinion on the deletion of an object of which nothing is
+// known. Several threads may call it at once.
 AnyPredicate MatchesMetadata(std::function<bool(const meta::v1::ObjectMeta&)> matches);
 
-// Events of objects in one of these namespaces; "" stands for objects without one. Of an empty list: none.
+// Passes events of objects in one of these namespaces; "" stands for objects without a namespace. An empty list passes
+// none.
 AnyPredicate InNamespaces(std::vector<std::string> namespaces);
 
 }  // namespace kgen

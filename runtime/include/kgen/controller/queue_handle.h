@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What WorkQueue<Key> is made of: how it treats keys of any type, and the handle to the queue, which is compiled once.
-// Not for direct use; include kgen/controller/work_queue.h.
+// KeyType and QueueHandle: the parts of WorkQueue<Key> that are compiled once, for keys of any type. Do not use this
+// header directly; include kgen/controller/work_queue.h.
 #ifndef KGEN_CONTROLLER_QUEUE_HANDLE_H_
 #define KGEN_CONTROLLER_QUEUE_HANDLE_H_
 
@@ -31,7 +31,7 @@ class QueueState;
 
 namespace detail {
 
-// How to handle keys of one type.
+// The functions that handle keys of one type.
 struct KeyType {
   std::size_t size;
   std::size_t (*hash)(const void* key) noexcept;
@@ -62,7 +62,7 @@ template <typename Key>
 bool KeyEqual(const Key& a, const Key& b) noexcept {
   return a == b;
 }
-// Faster than std::hash and == of an ObjectKey.
+// Hashes and compares an ObjectKey faster than std::hash and == do.
 std::size_t KeyHash(const ObjectKey& key) noexcept;
 bool KeyEqual(const ObjectKey& a, const ObjectKey& b) noexcept;
 
@@ -81,7 +81,8 @@ inline constexpr KeyType kKeyType = {
 // Called by several threads at once.
 using Reconciler = std::move_only_function<Result<Requeue>(const void* key) const>;
 
-// Gets a copy of an item that is handed out. Called with the queue's lock; if it throws, the item stays in the queue.
+// Receives a copy of an item that is handed out. It is called with the queue's lock held; if it throws, the item stays
+// in the queue.
 struct ItemReceiver {
   void* to;
   void (*take)(void* to, const void* key, int priority);

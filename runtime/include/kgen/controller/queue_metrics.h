@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a work queue counts, under the names that dashboards know from client-go and controller-runtime.
+// WorkQueueMetrics: the metrics of a work queue, under the names that dashboards know from client-go and
+// controller-runtime.
 //
 //   kgen::Metrics metrics;
 //   metrics.AddCollector([orders] { return kgen::FamiliesOf(orders.metrics()); });
@@ -19,7 +20,7 @@
 
 namespace kgen {
 
-// Durations in buckets, as a histogram of Prometheus. Thread safety: as any value.
+// Counts durations in buckets, as a histogram of Prometheus does. Thread safety: as any value.
 struct DurationHistogram {
   static constexpr std::size_t kBounds = 12;              // 10 ns, 100 ns, ..., 1000 s
   static double UpperBound(std::size_t bucket) noexcept;  // in seconds
@@ -31,7 +32,8 @@ struct DurationHistogram {
   std::uint64_t count() const noexcept;
 };
 
-// A snapshot. The comments name the metrics. The durations are zero unless WorkQueueOptions::measure_durations is set.
+// A snapshot of the metrics of a queue. The comments give the names of the metrics. The durations are zero unless
+// WorkQueueOptions::measure_durations is set.
 struct WorkQueueMetrics {
   std::string name{};  // the labels `name` and `controller`
   // workqueue_depth, by the label `priority`, highest first: kNormalPriority always, others while they have items. An
@@ -45,8 +47,8 @@ struct WorkQueueMetrics {
   Nanos longest_running{};             // workqueue_longest_running_processor_seconds
 };
 
-// As families for PrometheusText() and Metrics::AddCollector(). Queues whose metrics end up in one text need different
-// names.
+// Returns the metrics as families for PrometheusText() and Metrics::AddCollector(). Queues whose metrics appear in one
+// text need different names.
 std::vector<MetricFamily> FamiliesOf(const WorkQueueMetrics& queue);
 
 }  // namespace kgen

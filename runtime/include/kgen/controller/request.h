@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Request: what a reconcile function is called with; and why.
+// Request: the argument of a reconcile function, which says what to reconcile, and why.
 //
 //   [](kgen::Request& request) -> kgen::Result<kgen::Requeue> {
 //     KGEN_TRY(const auto order, request.Get<Order>());  // from the cache, or returns the error
@@ -10,12 +10,12 @@
 //     return kgen::Requeue::After(30s);
 //   }
 //
-// An exception of the user's code is an error of this call, as one that is returned: the observer gets it, the metrics
-// count it, and the key comes back later. It ends nothing else. That holds for the thread of the call only, as
+// An exception of the user's code is an error of this call, like an error that is returned: the observer gets it, the
+// metrics count it, and the key comes back later. It ends nothing else. That holds for the thread of the call only, as
 // everywhere in C++: on a thread that the function has started, an exception that nobody catches ends the process.
 //
-// A reconcile function reads the present state and makes the world look like it. It must not depend on the reasons,
-// because several of them become one request: they are for logs and for cheaper work in known cases.
+// A reconcile function reads the desired state of the object and makes the actual state match it. It must not depend on
+// the reasons, because several of them become one request: they are for logs and for cheaper work in known cases.
 #ifndef KGEN_CONTROLLER_REQUEST_H_
 #define KGEN_CONTROLLER_REQUEST_H_
 
@@ -65,7 +65,7 @@ namespace controller {
 struct RequestState;
 }
 
-// Thread safety: used by one call of a reconcile function. It ends with that call; do not keep a reference.
+// A call of a reconcile function. It ends with that call; do not keep a reference. Thread safety: one thread at a time.
 class Request {
  public:
   explicit Request(controller::RequestState& state) noexcept : state_(&state) {}
@@ -78,34 +78,34 @@ class Request {
   // it with what log() and warn() are given and with the error of the call, as "reconcile 5e2fd1c0a93b7c44: ".
   std::string_view id() const noexcept;
 
-  // Why it runs, oldest first: at most ten, equal ones once. Never empty.
+  // Returns why it runs, oldest reason first: at most ten, equal ones once. Never empty.
   std::span<const RequestReason> reasons() const noexcept;
-  // How many events became this request, those included that are not listed.
+  // Returns how many events became this request, including those that reasons() does not list.
   std::size_t merged() const noexcept;
-  // How many calls for this key have failed in a row before this one.
+  // Returns how many calls for this key have failed in a row before this one.
   int failures() const noexcept;
 
-  // Reads from caches and writes to the server, on behalf of this call: what blocks ends with kCancelled once stop() is
-  // requested, and with leader election a write fails once the lease may have been lost.
+  // Returns a client that reads from caches and writes to the server on behalf of this call: whatever blocks ends with
+  // kCancelled once stop() is requested, and with leader election a write fails once the lease may have been lost.
   const CachedClient& client() const noexcept;
-  // The object of the request, from the cache, at least as new as the last write of this manager's clients to it; null
-  // if there is none. Blocks until the cache has seen that write. Return its errors, as KGEN_TRY does: an object that
-  // the cache cannot read now is not gone.
+  // Returns the object of the request from the cache, at least as new as the last write of this manager's clients to
+  // it; null if there is none. Blocks until the cache has seen that write. Return its errors, as KGEN_TRY does: an
+  // object that the cache cannot read now is not gone.
   // Errors: those of client().Get<T>(), such as kTimeout after five seconds, kForbidden, and kCancelled after stop()
   template <typename T>
   [[nodiscard]] Result<Ref<const T>> Get() const {
     return client().template Get<T>(key());
   }
 
-  // Requested when the controller stops, the lease is lost or the deadline passes.
+  // Returns a token that is stopped when the controller stops, the lease is lost or the deadline passes.
   const std::stop_token& stop() const noexcept;
-  // When reconciling should end, by the executor's clock; Waiter::kNoDeadline if the controller has none.
+  // Returns when reconciling should end, by the executor's clock; Waiter::kNoDeadline if the controller has none.
   TimePoint deadline() const noexcept;
 
-  // To the observer, with controller, key and id.
+  // Send a message to the observer, with controller, key and id.
   void log(std::string_view message) const;
   void warn(std::string_view message) const;
-  // For Events about objects, which `kubectl describe` shows.
+  // Returns a recorder of Events about objects, which `kubectl describe` shows.
   const EventRecorder& events() const noexcept;
 
  private:

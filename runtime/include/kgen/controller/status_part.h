@@ -1,12 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Internal: an object in two parts, the status and the rest, which the server stores with different calls.
+// Internal: splits an object into the status and the rest, which the server stores with different calls.
 #ifndef KGEN_CONTROLLER_STATUS_PART_H_
 #define KGEN_CONTROLLER_STATUS_PART_H_
 
 namespace kgen::detail {
 
-// A copy of `object` with the status of `from`. A status that its type does not hold is among the unknown fields.
+// Returns a copy of `object` with the status of `from`. A status for which the type has no member is among the unknown
+// fields.
 template <typename T>
 T WithStatusOf(T object, const T& from) {
   if constexpr (requires { object.status; }) object.status = from.status;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Terminal errors: failures that another attempt cannot help.
+// TerminalError: marks a failure that another attempt would not mend.
 //
 //   if (order->spec.image.empty()) return kgen::TerminalError({kgen::Code::kInvalid, "spec.image is missing"});
 #ifndef KGEN_CONTROLLER_TERMINAL_ERROR_H_
@@ -12,7 +12,7 @@ namespace kgen {
 
 // Returns the same failure, marked so that a controller or WorkQueue::Process() does not repeat the call: it reports
 // the error, and the key comes back only when something happens to it. The mark stays when callers add to the message
-// with Error::With(). As reconcile.TerminalError of controller-runtime.
+// with Error::With(). It corresponds to reconcile.TerminalError of controller-runtime.
 Error TerminalError(const Error& error);
 
 // Returns whether `error` has that mark.

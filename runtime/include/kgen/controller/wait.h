@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// WaitFor: blocks until a cached object is as it should be.
+// WaitFor: blocks until a cached object satisfies a condition.
 //
 //   auto ready = kgen::WaitFor<Pod>(client, key, [](const kgen::Ref<const Pod>& pod) {
 //     return pod && pod->status->phase == "Running";
@@ -23,10 +23,10 @@ namespace detail {
 Result<void> CheckWaitLimit(const ObjectKey& key, Nanos limit);
 }  // namespace detail
 
-// Blocks until `predicate` returns true for the cached object, and returns that state of it: a null Ref if the
-// predicate was waiting for its absence. It is called on the calling thread, at the beginning and again after changes
-// of the cache; states between two calls are not seen. Waits for the cache to sync first.
-// A `limit` of zero looks once, and one of kNoLimit waits for ever.
+// Blocks until `predicate` returns true for the cached object, and returns that state of the object: a null Ref if the
+// predicate accepted its absence. The predicate is called on the calling thread, at the beginning and again after
+// changes of the cache; it does not see the states between two calls. Waits for the cache to sync first.
+// A `limit` of zero calls the predicate once, and kNoLimit waits for ever.
 //
 // Errors: kTimeout (`limit` has passed), kCancelled (`stop`), kInvalidArgument (the namespace is not cached, `limit` is
 // negative, or a thread that must not block), kStopped, and those of Cache::WaitForSync(). An exception of the

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// WorkQueue<Key>: keys to reconcile, each at one worker at a time, with priorities, delays and back-off after failures.
+// WorkQueue<Key>: a queue of keys to reconcile, with priorities, delays and back-off after failures.
 //
 //   handlers --Enqueue--> RateLimitingQueue --Process--> the user's function, on `workers` threads of the executor
 //
@@ -8,14 +8,15 @@
 //   auto registration = orders.Informer().AddEventHandler(kgen::Enqueue<Order>(queue));
 //   return queue.Process(2, stop, [&](const kgen::ObjectKey& key) -> kgen::Result<void> { ... });
 //
-// What it promises, for each key:
-//   * Queued once, however often it is added before it is handed out. Two additions of a key combine to the higher
-//     priority and the earlier time.
-//   * Never at two workers. A key that is added while it is being processed is handed out once more after that.
-//   * Not handed out before its delay has passed. Adding it without a delay meanwhile hands it out at once.
+// The queue guarantees, for each key:
+//   * It is queued once, however often it is added before it is handed out. Two additions of a key combine to the
+//     higher priority and the earlier time.
+//   * Two workers never process it at once. A key that is added while it is being processed is handed out once more
+//     after that.
+//   * It is not handed out before its delay has passed. Adding it without a delay meanwhile hands it out at once.
 // Between keys:
-//   * The higher priority first, and within a priority in the order in which items became ready. An item whose priority
-//     is raised goes to the end of the higher one.
+//   * The highest priority comes first; within a priority, items come in the order in which they became ready. An item
+//     whose priority is raised goes to the end of the higher one.
 //   * No priority starves: every 16th item is the one that has been ready for the longest time, whatever its priority.
 //
 // Time comes from the executor's clock, so the same code runs in virtual time. Delays count as progress there, except
@@ -74,16 +75,17 @@ struct AddOptions {
   int priority = kNormalPriority;
 };
 
-// What a reconcile function may return, as a Result<Requeue>: success, and when to run again without an event.
+// The success of a reconcile function, which returns it as a Result<Requeue>: it says when to run again without an
+// event.
 //
 //   return kgen::Requeue::After(30s);
 struct Requeue {
   // Absent or kNever: not before the next event. Zero: at once, unlike the RequeueAfter of controller-runtime. A
-  // negative one is an error of the call (kInvalidArgument), which is reported and backs off.
+  // negative delay is an error of the call (kInvalidArgument), which is reported, and the key backs off.
   std::optional<Nanos> after{};
   std::optional<int> priority{};  // absent: the one that the item had this time
-  // Instead, after the delay of the rate limiter, which grows with each time in a row, as after an error; but nothing
-  // has failed, so the observer is not notified.
+  // Set this instead to run again after the delay of the rate limiter, which grows with each time in a row, as after an
+  // error. Nothing has failed, so the observer is not notified.
   bool back_off = false;
 
   static Requeue Done() { return {}; }
@@ -102,8 +104,8 @@ struct ProcessOptions {
 // (std::bad_alloc), the call passes the exception on and changes nothing.
 //
 // Thread safety: all members from any thread. None blocks, except where its comment says so.
-// Ownership: a handle; copies share the queue. It is shut down when the last handle goes, so event handlers may hold
-// one beyond everything else, and an idle queue holds no thread.
+// Ownership: a handle; copies share the queue. It is shut down when the last handle is destroyed, so event handlers may
+// hold one longer than everything else, and an idle queue holds no thread.
 template <typename Key>
 class WorkQueue {
  public:
@@ -121,19 +123,19 @@ class WorkQueue {
   WorkQueue& operator=(const WorkQueue&) = default;
   ~WorkQueue() = default;
 
-  // Does nothing once the queue is shutting down.
+  // Adds a key. Does nothing once the queue is shutting down.
   void Add(const Key& key, const AddOptions& options = {}) const { queue_->Add(&key, options); }
   void AddAfter(const Key& key, Nanos delay) const { Add(key, {.after = delay}); }
-  // After the delay that the rate limiter asks for. Counts as a failure of the key until Forget().
+  // Adds a key after the delay that the rate limiter asks for. This counts as a failure of the key until Forget().
   void AddRateLimited(const Key& key) const { Add(key, {.rate_limited = true}); }
-  // The key has no failures any more. It stays queued if it is.
+  // Forgets the failures of the key. If it is queued, it stays queued.
   void Forget(const Key& key) const { queue_->Forget(&key); }
   int NumRequeues(const Key& key) const { return queue_->NumRequeues(&key); }  // failures since Forget()
 
-  // The number of items that are ready, without those that wait for a delay or are being processed.
+  // Returns the number of items that are ready, without those that wait for a delay or are being processed.
   std::size_t size() const { return queue_->size(); }
 
-  // Its durations are zero unless WorkQueueOptions::measure_durations is set.
+  // Returns the metrics. Their durations are zero unless WorkQueueOptions::measure_durations is set.
   WorkQueueMetrics metrics() const { return queue_->metrics(); }
 
   // Calls `reconcile(key)`, which returns Result<void> or Result<Requeue>, for the items of the queue, at most
@@ -178,13 +180,13 @@ class WorkQueue {
 
   // For loops of your own, beside Process() or instead of it. Each item that was handed out needs one Done().
   //
-  // The next item; nothing if none is ready.
+  // Returns the next item; nothing if none is ready.
   std::optional<Item> TryGet() const {
     std::optional<Item> item;
     queue_->TryGet(ReceiverOf(item));
     return item;
   }
-  // Blocks until an item is ready.
+  // Blocks until an item is ready, and returns it.
   // Errors: kStopped     the queue is shutting down, and nothing is ready
   //         kCancelled   `stop` was requested
   //         kInvalidArgument, kDeadlock  as of Waiter::Wait
@@ -193,14 +195,15 @@ class WorkQueue {
     if (Result<void> got = queue_->Get(stop, ReceiverOf(item)); !got) return Fail(std::move(got).error());
     return *std::move(item);
   }
-  // Does nothing for a key that is not being processed, or that a worker of Process() processes.
+  // Ends the processing of a key. Does nothing for a key that is not being processed, or that a worker of Process()
+  // processes.
   void Done(const Key& key) const { queue_->Done(&key); }
 
   // Drops every item, ends every Get() and lets Process() return. Running calls go on.
   void ShutDown() const { queue_->ShutDown(); }
-  // Accepts nothing more and drops what waits for a delay, then blocks until what is ready has been handed out and
-  // done. Somebody has to take it: Process(), or callers of Get(). ShutDown() ends the drain. Do not call it from a
-  // reconcile function: it would wait for that call, and so for itself.
+  // Accepts no more keys, drops those that wait for a delay, and then blocks until those that are ready have been
+  // handed out and done. Somebody has to take it: Process(), or callers of Get(). ShutDown() ends the drain. Do not
+  // call it from a reconcile function: it would wait for that call, and so for itself.
   //
   // Errors: kCancelled, kInvalidArgument, kDeadlock  as of Waiter::Wait; the drain goes on
   Result<void> ShutDownWithDrain(const std::stop_token& stop = {}) const { return queue_->ShutDownWithDrain(stop); }
@@ -235,8 +238,8 @@ void AddOwners(const RateLimitingQueue& queue, const Object& object, Owners whic
 
 }  // namespace detail
 
-// A handler that queues the key of every object that was added, changed or deleted: with kLowPriority for objects of
-// the first list and resyncs.
+// Returns a handler that queues the key of every object that was added, changed or deleted: with kLowPriority for
+// objects of the first list and resyncs.
 template <typename T>
 EventHandler<T> Enqueue(const RateLimitingQueue& queue) {
   return {.on_add = [queue](const Added<T>& e) { queue.Add(e.key, detail::AddFor(e.reason)); },
@@ -244,9 +247,9 @@ EventHandler<T> Enqueue(const RateLimitingQueue& queue) {
           .on_delete = [queue](const Deleted<T>& e) { queue.Add(e.key); }};
 }
 
-// A handler that queues the keys of the object's owners of kind Owner, by default only of the one that controls it.
-// When an object changes its owner, both are queued. The version in an owner reference does not matter. A deletion
-// whose last state is unknown queues nobody, because only that state names the owners.
+// Returns a handler that queues the keys of the object's owners of kind Owner, by default only the key of the owner
+// that controls it. When an object changes its owner, both are queued. The version in an owner reference does not
+// matter. A deletion whose last state is unknown queues nobody, because only that state names the owners.
 template <typename T, typename Owner>
 EventHandler<T> EnqueueOwner(const RateLimitingQueue& queue, Owners which = Owners::kController) {
   static_assert(
