@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Convert<To>(): a value of one type into another type for the same JSON.
+// Convert<To>(): converts a value of one type into another type for the same JSON.
 //
-// For two positions that have types of their own and mean the same: the pod template of a custom resource and the one
+// It is for two positions that have types of their own and the same meaning: the pod templates of a custom resource and
 // of a Deployment, two versions of a kind, an Unstructured and a generated type.
 //
 //   auto pods = kgen::Convert<PodTemplateSpec>(*order.spec->template_);              // copies; std::move(...) moves
@@ -10,10 +10,11 @@
 //   for (const kgen::Unplaced& each : pods->unplaced) std::cerr << each.path << ": " << each.reason << "\n";
 //   deployment.spec->template_ = std::move(pods->value);
 //
-// Members are matched by their wire names. What fits is moved; what is of another kind (an integer and a double, text
-// and a Quantity, Json and a struct) goes through its JSON, so whatever To would decode is placed. Unknown fields of
-// the source that To knows become members. What To has no place for is kept among its unknown fields: the result
-// encodes to the JSON that the source encodes to, except for apiVersion and kind, which To determines.
+// Members are matched by their wire names. Values that fit are moved; values of another kind (an integer and a double,
+// text and a Quantity, Json and a struct) go through their JSON, so every value that To would decode finds its place.
+// Unknown fields of the source that To knows become members. A value for which To has no place is kept among its
+// unknown fields: the result encodes to the JSON that the source encodes to, except for apiVersion and kind, which To
+// determines.
 #ifndef KGEN_CODEC_CONVERT_H_
 #define KGEN_CODEC_CONVERT_H_
 
@@ -30,7 +31,7 @@
 
 namespace kgen {
 
-// Something that is kept among the unknown fields of the result, or of a struct in it.
+// A value that is kept among the unknown fields of the result, or of a struct in it.
 struct Unplaced {
   std::string path;    // "spec.containers[2].ports[0].containerPort"
   std::string reason;  // "expected an integer of 32 bits, found number 5000000000"
@@ -44,7 +45,7 @@ struct Converted {
 
 namespace detail {
 
-// A struct (0), a list of structs (1) or a map of structs (2); anything else is -1.
+// The shape of T: a struct (0), a list of structs (1), a map of structs (2), or anything else (-1).
 template <typename T>
 inline constexpr int kFormOf = HasTable<T> ? 0 : -1;
 template <HasTable T>
@@ -58,12 +59,12 @@ Result<void> ConvertValue(void* from, const ValueType& from_type, void* to, cons
 
 }  // namespace detail
 
-// Both types are structs with tables, or both are lists or both maps of such. Structs whose type is the same on both
-// sides are taken over as they are: what stood among their unknown fields stays there and is not listed.
+// Converts `from`. Both types are structs with tables, or both are lists or both maps of such structs. Structs whose
+// type is the same on both sides are taken over as they are: what stood among their unknown fields stays there and is
+// not listed.
 //
-// Errors: kDecode  nested deeper than 256; text in a Json or an unknown field that is no JSON; an Unstructured that
-// says
-//                  an apiVersion or kind that is not the one of To, or whose name or namespace is no text
+// Errors: kDecode  nested deeper than 256; text in a Json or an unknown field that is no JSON; an Unstructured
+//                  with another apiVersion or kind than To, or whose name or namespace is no text
 // Thread safety: pure. Does not block.
 // Ownership: the result shares no block that can change with `from` or anything else.
 template <typename To, typename From>

@@ -40,7 +40,7 @@
 
 namespace kgen {
 
-// A member of the wrong type, whose raw text was kept.
+// A member of the wrong type, whose raw text the decoder kept.
 struct FieldMismatch {
   std::string path;     // "spec.template.spec.containers[2].ports[0].containerPort"
   std::string message;  // "expected integer, found string \"80\""
@@ -51,11 +51,11 @@ struct DecodeOptions {
   // Mismatches, unknown members and duplicates become errors (kDecode, with path and offset), except for unknown
   // members where the schema says x-kubernetes-preserve-unknown-fields. For linting manifests.
   bool strict = false;
-  // metadata.managedFields is not kept.
+  // Does not keep metadata.managedFields.
   bool drop_managed_fields = false;
-  // Where mismatches are reported. Not owned; may be null.
+  // The list to which mismatches are added. Not owned; may be null.
   std::vector<FieldMismatch>* mismatches = nullptr;
-  // Limits of one object. Larger values than 4 GiB and a depth of 1024 have no effect.
+  // The limits of one object. Values above 4 GiB, or above a depth of 1024, have no effect.
   std::size_t max_bytes = 16u << 20;
   std::size_t max_depth = 256;
   std::size_t max_fields = 1'000'000;
@@ -68,7 +68,7 @@ Result<void> DecodeStruct(std::string_view json, void* object, const TypeTable& 
 
 }  // namespace detail
 
-// Decodes one object, sharing nothing with any other.
+// Decodes one object, which shares nothing with any other.
 //
 // Errors: kDecode, with the byte offset and the field path in the message.
 // Thread safety: pure. Does not block.
@@ -103,7 +103,7 @@ class ObjectDecoder {
 
   const TypeTable& table() const noexcept;
 
-  // One object, as an immutable block. Mismatches go to options.mismatches.
+  // Decodes one object into an immutable block. Mismatches go to options.mismatches.
   //
   // `before` may be an earlier state of the object, decoded by any decoder with the same options: members of the object
   // and of its metadata whose bytes have not changed share their blocks with it and are not decoded again. Any other

@@ -3,10 +3,10 @@
 // Encodes structs with tables into JSON and YAML.
 //
 // Order: apiVersion and kind (from the table, for kinds), then the members in table order, then the unknown ones as
-// received. Equal values give the same JSON value. Absent members are not written. What was decoded and not assigned is
-// written as received: raw text (unknown members, Json, members of the wrong type) unchanged, numbers in their
-// spelling, nulls as null. A merge patch made from a decoded object therefore asks the server to delete what was null
-// in it.
+// received. Equal values give the same JSON value. Absent members are not written. A value that was decoded and not
+// assigned is written as received: raw text (unknown members, Json, members of the wrong type) unchanged, numbers in
+// their spelling, nulls as null. A merge patch made from a decoded object therefore asks the server to delete the
+// members that were null in it.
 //
 // Thread safety: pure. Does not block.
 #ifndef KGEN_CODEC_ENCODE_H_
@@ -26,7 +26,7 @@ void EncodeStruct(const void* object, const TypeTable& table, std::string& out);
 void EncodeValue(const void* value, const ValueType& type, std::string& out);
 }  // namespace detail
 
-// Compact JSON.
+// Returns the object as compact JSON.
 template <detail::HasTable T>
 std::string Encode(const T& value) {
   std::string out;
@@ -50,8 +50,8 @@ std::string EncodeYaml(const AnyRef& object);
 std::string EncodeYaml(const Json& value);  // "" when unset
 
 // Writes JSON with sorted keys at every level, no insignificant white space, and each number in one spelling: two
-// objects are the same for the server exactly if their canonical texts are equal. For tests and comparisons across
-// clients. Text that is not JSON is returned unchanged.
+// objects are the same for the server exactly if their canonical texts are equal. It is for tests and comparisons
+// across clients. Text that is not JSON is returned unchanged.
 std::string CanonicalJson(std::string_view json);
 
 }  // namespace kgen

@@ -2,9 +2,9 @@
 //
 // Parses YAML and JSON text into trees of nodes that know their position, and writes trees back as text.
 //
-// For files that people write: CRDs and API documents (the generator), kubeconfigs and the files of ApplyFile. Their
-// readers must name the line that is wrong, so each node carries line and column. API objects do not use this; they use
-// the table codec.
+// It is for files that people write: CRDs and API documents (the generator), kubeconfigs and the files of ApplyFile.
+// Error messages must name the line that is wrong, so each node carries its line and column. API objects use the table
+// codec instead.
 //
 //   text --Parse()--> Stream (owns everything) --documents()--> Node --Find()/items()--> Node ...
 //
@@ -20,9 +20,9 @@
 // is the key "on", unless Options::kubectl_keys is set. Text that begins like JSON is read by a strict JSON reader
 // first, which is several times faster.
 //
-// Refused, with position: duplicate keys, keys that are not scalars, unknown or cyclic aliases, invalid UTF-8, UTF-16,
-// `.inf` and `.nan` (JSON has no such numbers), and anything beyond a limit of Options. Merge keys (`<<`) and aliases
-// are expanded.
+// The parser refuses the following, with the position: duplicate keys, keys that are not scalars, unknown or cyclic
+// aliases, invalid UTF-8, UTF-16, `.inf` and `.nan` (JSON has no such numbers), and anything beyond a limit of Options.
+// Merge keys (`<<`) and aliases are expanded.
 //
 // Errors are values; nothing here throws for bad input, prints or blocks.
 #ifndef KGEN_CODEC_YAML_H_
@@ -64,7 +64,7 @@ struct Entry;
 // safety: immutable, so any number of threads may read.
 class Node {
  public:
-  // A null outside any document, so that arrays of nodes can be made.
+  // Makes a null outside any document, so that arrays of nodes are possible.
   Node() = default;
 
   Kind kind() const noexcept { return kind_; }
@@ -78,33 +78,35 @@ class Node {
   bool is_map() const noexcept { return kind_ == Kind::kMap; }
   bool is_scalar() const noexcept { return kind_ < Kind::kList; }
 
-  // A string's value (escapes resolved), or the source text of any other scalar: `1.0`, `0x1F`, `yes`. Empty for lists
-  // and maps.
+  // Returns a string's value (escapes resolved), or the source text of any other scalar: `1.0`, `0x1F`, `yes`. Empty
+  // for lists and maps.
   std::string_view text() const noexcept { return is_scalar() ? std::string_view(text_, size_) : std::string_view(); }
 
-  // False for anything but a true boolean.
+  // Returns false for anything but a true boolean.
   bool as_bool() const noexcept { return kind_ == Kind::kBool && flag_; }
 
-  // The integer, if the node is one and it fits.
+  // Returns the integer, if the node is an integer and fits.
   std::optional<std::int64_t> AsInt64() const noexcept;
 
-  // A number in JSON spelling. JSON numbers keep theirs (`1.0` stays `1.0`); YAML's own spellings are translated
-  // (`0x1F` gives `31`, `.5` gives `0.5`). Empty unless is_number().
+  // Returns a number in JSON spelling. JSON numbers keep their spelling (`1.0` stays `1.0`); YAML's own spellings are
+  // translated (`0x1F` gives `31`, `.5` gives `0.5`). Empty unless is_number().
   std::string NumberText() const;
 
-  // Elements in order. Empty unless is_list().
+  // Returns the elements in order. Empty unless is_list().
   std::span<const Node> items() const noexcept {
     return is_list() ? std::span(items_, size_) : std::span<const Node>();
   }
 
-  // Keys and values in the order of the source, keys of merged maps last. Empty unless is_map().
+  // Returns the keys and values in the order of the source, with keys of merged maps last. Empty unless is_map().
   std::span<const Entry> entries() const noexcept;
 
-  // The value of `key`, or null if this is not a map or has no such key. Linear up to 16 keys, a binary search above.
+  // Returns the value of `key`, or null if this is not a map or has no such key. Searches linearly up to 16 keys, and
+  // by bisection above.
   const Node* Find(std::string_view key) const noexcept;
   const Entry* FindEntry(std::string_view key) const noexcept;
 
-  // Whether this scalar was written in plain style (neither quoted nor a block). Always false for JSON strings.
+  // Returns whether this scalar was written in plain style (neither quoted nor as a block). Always false for JSON
+  // strings.
   bool plain() const noexcept { return plain_; }
 
  private:
@@ -122,7 +124,7 @@ class Node {
   };
 };
 
-// One key of a map with its value. The position of a property is where its key begins.
+// A key of a map with its value. The position of a property is where its key begins.
 struct Entry {
   std::string_view key;    // source text of the key, escapes resolved
   Mark mark;               // of the key
@@ -131,7 +133,7 @@ struct Entry {
   Node value;
 };
 
-// Why a text could not be read. `message` is one line without position: "duplicate key \"name\", first at 3:5".
+// Says why a text could not be read. `message` is one line without position: "duplicate key \"name\", first at 3:5".
 struct SyntaxError {
   std::string message;
   std::string hint;  // what to do about it; may be empty: "this looks like a Helm template; render it first"
@@ -156,17 +158,17 @@ struct Options {
 // 2^63 to 2^64-1, which kubectl refuses.
 std::optional<std::string> KubectlKey(const Entry& entry);
 
-// One text: any number of documents and the memory behind them. Move-only; moving keeps every Node valid.
+// A parsed text: any number of documents and the memory behind them. It is move-only; moving keeps every Node valid.
 class Stream {
  public:
   Stream(Stream&&) noexcept;
   Stream& operator=(Stream&&) noexcept;
   ~Stream();
 
-  // The documents in order, without those that are empty or contain only comments.
+  // Returns the documents in order, without those that are empty or contain only comments.
   std::span<const Node> documents() const noexcept;
 
-  // Number of the document in the text, from 1 and counting empty ones, as users count `---`.
+  // Returns the number of the document in the text, from 1 and counting empty ones, as users count `---`.
   std::uint32_t number(std::size_t document) const noexcept;
 
   bool json() const noexcept;  // read by the JSON reader

@@ -22,7 +22,7 @@
 // virtual time; Serve() is HTTP/2 and HTTP/1.1 over TLS on loopback in real time, for processes such as kubectl and for
 // clients in other languages.
 //
-// It is not a full API server: the integration tests run against a real kube-apiserver. What it lacks:
+// It is not a full API server: the integration tests run against a real kube-apiserver. It lacks the following:
 //
 // * Built-in kinds have no schema here: they are neither checked nor defaulted, but for the protocol of ports, and
 //   fieldValidation knows no member of theirs but those of metadata. Only core, apps, coordination and apiextensions v1
@@ -95,7 +95,7 @@ struct ResourceInfo {
   std::vector<std::string> categories{};  // "all" is one: kubectl get all
 };
 
-// One write in short form, for tests: "create pods default/new", "update orders/status default/first".
+// A write in short form, for tests: "create pods default/new", "update orders/status default/first".
 struct Action {
   std::string verb{}, resource{}, subresource{}, namespace_{}, name{};
   std::string str() const;
@@ -125,7 +125,7 @@ struct Fault {
   Nanos delay{};
 };
 
-// Thread safety: all members from any thread (in simulation: the test's thread and handlers).
+// An API server in memory. Thread safety: all members from any thread (in simulation: the test's thread and handlers).
 class Cluster {
  public:
   explicit Cluster(ClusterOptions options = {});
@@ -133,14 +133,14 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  // A connection in virtual time. Each call returns a new connection to the same server.
+  // Returns a connection in virtual time. Each call returns a new connection to the same server.
   kgen::Connection Connection();
   // Serves on 127.0.0.1:port (0: any free port) in real time, and returns a kubeconfig as text. Needs simulated =
   // false. Errors: kUnavailable.
   Result<std::string> Serve(std::uint16_t port = 0);
 
   // Creates an object as a client would, but without faults and latency, and with its status. A namespace that does not
-  // exist is created first, which is a write of its own: it takes a resource version.
+  // exist is created first, which is a separate write with a resource version of its own.
   // Errors: as the server's.
   Result<void> Add(std::string_view json);
   template <detail::HasTable T>
@@ -155,7 +155,7 @@ class Cluster {
   Result<void> Update(const T& object) {
     return Update(std::string_view(Encode(object)));
   }
-  // An object as stored (JSON), or kNotFound. `resource` is the plural.
+  // Returns an object as stored (JSON), or kNotFound. `resource` is the plural.
   Result<std::string> Get(std::string_view resource, std::string_view namespace_, std::string_view name) const;
   std::vector<std::string> List(std::string_view resource) const;  // all namespaces, by key
   Result<void> Delete(std::string_view resource, std::string_view namespace_, std::string_view name);
@@ -163,8 +163,8 @@ class Cluster {
   Result<void> Corrupt(std::string_view resource, std::string_view namespace_, std::string_view name,
                        std::string_view json);
   void AddResource(ResourceInfo resource);
-  // What pods/log returns for a pod, whichever container is asked for; without it the log is empty. The pod need not
-  // exist yet.
+  // Sets the text that pods/log returns for a pod, whichever container is asked for; without it the log is empty. The
+  // pod need not exist yet.
   void SetLog(std::string_view namespace_, std::string_view pod, std::string text);
   std::uint64_t resource_version() const noexcept;  // of the last write
 
@@ -174,16 +174,16 @@ class Cluster {
   void FailWatches(int status, std::string_view reason);  // every open watch ends with an ERROR event
   void Compact();  // forgets the history: resuming a watch from before now gives 410
   void Restart();  // connections break, the history is lost, objects stay
-  // As when etcd is restored from a backup: SaveCopy() saves the current objects and resource version (before the first
-  // call: the objects that every cluster starts with), RestoreCopy() returns to them and restarts. Writes in between
-  // are lost, and their versions are used again. Kinds that were installed in between stay, without objects.
+  // Act as when etcd is restored from a backup: SaveCopy() saves the current objects and resource version (before the
+  // first call: the objects that every cluster starts with), RestoreCopy() returns to them and restarts. Writes in
+  // between are lost, and their versions are used again. Kinds that were installed in between stay, without objects.
   void SaveCopy();
   void RestoreCopy();
   void Inject(Fault fault);
   void ClearFaults();
 
-  // Every write of a client that reached the server, in order, including refused ones and dry runs, but without the
-  // calls of Add, Update and Delete above and requests that an injected fault answered.
+  // Returns every write of a client that reached the server, in order, including refused ones and dry runs, but without
+  // the calls of Add, Update and Delete above and requests that an injected fault answered.
   std::vector<Action> Writes() const;
   void ClearWrites();
   struct Census {
@@ -191,7 +191,7 @@ class Cluster {
   };
   Census census() const noexcept;  // open now
 
-  // Only with simulated = true; throws kgen::Exception otherwise.
+  // Returns the simulation. Throws kgen::Exception unless simulated = true.
   Simulation& simulation();
   // Runs until only housekeeping is left. Throws kgen::Exception when the simulation does not end.
   void RunUntilIdle();
@@ -222,7 +222,7 @@ Minimal MinimalObject(std::string_view api_version, std::string_view kind, std::
 
 }  // namespace kgen::testing
 
-// In a test (googletest was included before this header), the matchers are included if googlemock is installed.
+// Includes the matchers in a test (googletest was included before this header) if googlemock is installed.
 #if defined(EXPECT_EQ) && __has_include(<gmock/gmock.h>)
 #include "kgen/testing/matchers.h"
 #endif

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// googlemock matchers for the requests that a Cluster received. In a test, cluster.h includes them; elsewhere it does
-// not need googlemock.
+// HasActions: a googlemock matcher for the writes that a Cluster received. In a test, cluster.h includes it; elsewhere
+// cluster.h does not need googlemock.
 #ifndef KGEN_TESTING_MATCHERS_H_
 #define KGEN_TESTING_MATCHERS_H_
 
@@ -14,7 +14,7 @@
 
 namespace kgen::testing {
 
-// Exactly these writes, in order: HasActions({"create pods default/new"}).
+// Matches exactly these writes, in order: HasActions({"create pods default/new"}).
 MATCHER_P(HasActionsMatching, expected, "") {
   std::vector<std::string> actual;
   for (const Action& action : arg) actual.push_back(action.str());

@@ -3,8 +3,8 @@
 // Simulation: clock, executor and every other source of chance, driven by one seed.
 //
 // The same pipeline that runs in production runs here in virtual time: the seed chooses which task or timer runs next
-// and where a read is split. Each piece of Blocking work has a thread that runs only when it is its turn; a blocking
-// call on the test's own thread steps the simulation until it returns.
+// and where a read is split. Each piece of Blocking work has a thread of its own, which runs only when its turn comes;
+// a blocking call on the test's own thread steps the simulation until it returns.
 //
 //   kgen::testing::Simulation simulation(seed);
 //   auto wait = simulation.Spawn([&] { return gate.WaitUntil("7", {}); });
@@ -30,7 +30,7 @@ namespace kgen::testing {
 // The choices of a simulation, in order: enough to replay it without the seed, and to shrink it.
 using Trace = std::vector<std::uint32_t>;
 
-// The result of spawned work. Owned by the test's thread.
+// A handle to the result of spawned work. The test's thread owns it.
 template <typename R>
 class TaskResult {
  public:
@@ -45,9 +45,9 @@ class TaskResult {
   Shared<State> state_ = MakeShared<State>();
 };
 
-// Thread safety: only for the test's own thread; its executor and clock may be used from any simulated thread.
-// Determinism: the same seed, program and library give the same trace, independent of pointers, hash seeds and wall
-// time. Invariants (tests/runtime/testing/simulation_test.cc):
+// Runs the work of a test. Thread safety: only for the test's own thread; its executor and clock may be used from any
+// simulated thread. Determinism: the same seed, program and library give the same trace, independent of pointers, hash
+// seeds and wall time. Invariants (tests/runtime/testing/simulation_test.cc):
 //   S1  At any moment at most one thread runs simulated work.
 //   S2  Tasks of one strand run in the order of posting.
 //   S3  Time moves only when nothing can run, and then to the earliest timer.
@@ -91,13 +91,13 @@ class Simulation {
   // Runs up to a point in time: all timers fire, housekeeping too, and the clock ends exactly there.
   Result<std::size_t> Advance(Nanos duration, std::size_t max_steps = 10'000'000);
 
-  // A choice of the test's own, part of the trace: 0 <= result < n. For faults, sizes and split points.
+  // Makes a choice for the test, which becomes part of the trace: 0 <= result < n. For faults, sizes and split points.
   std::uint32_t Choose(std::uint32_t n);
 
   const Trace& trace() const noexcept;
-  // The queued work, and what blocked work waits for: for messages.
+  // Returns the queued work, and what blocked work waits for, for messages.
   std::string WhoWaits() const;
-  // Running blocking work, armed timers and queued tasks. All zero after everything was stopped.
+  // The numbers of running blocking work, armed timers and queued tasks. All are zero after everything was stopped.
   struct Census {
     std::size_t blocking = 0, timers = 0, tasks = 0;
   };
