@@ -269,7 +269,7 @@ class InformerRun {
   // No connection is possible for a while.
   void Outage() {
     Log("outage");
-    cluster_.Inject({.times = 0, .refuse = true});
+    cluster_.Inject({.times = testing::kAlways, .refuse = true});
     cluster_.Restart();
     Pass();
     cluster_.ClearFaults();

@@ -271,11 +271,7 @@ std::optional<Fault> ApiServer::TakeFault(const ApiCall& call) {
       continue;
     }
     Fault taken = *fault;
-    if (fault->times > 1) {
-      --fault->times;
-    } else if (fault->times == 1) {
-      faults_.erase(fault);
-    }
+    if (fault->times != kAlways && --fault->times == 0) faults_.erase(fault);
     return taken;
   }
   return std::nullopt;
@@ -494,6 +490,11 @@ void ApiServer::RestoreCopy() {
 }
 
 void ApiServer::Inject(Fault fault) {
+  if (fault.times <= 0) {
+    Must(Result<void>(Fail(Code::kInvalidArgument, "Fault::times is " + std::to_string(fault.times) +
+                                                       ", but it must be positive; kgen::testing::kAlways means every "
+                                                       "request until ClearFaults()")));
+  }
   const MutexLock lock(mutex_);
   faults_.push_back(std::move(fault));
 }

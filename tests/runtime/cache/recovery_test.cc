@@ -95,7 +95,7 @@ class RecoveryTest : public ::testing::TestWithParam<std::uint64_t> {
   TimePoint Now() { return cluster_.simulation().clock()->Now(); }
 
   void Outage(Nanos duration) {
-    cluster_.Inject({.times = 0, .refuse = true});
+    cluster_.Inject({.times = testing::kAlways, .refuse = true});
     cluster_.Restart();
     cluster_.Advance(duration);
     cluster_.ClearFaults();
@@ -162,7 +162,7 @@ TEST_P(RecoveryTest, SixtyInformersAreCurrentWithinSixSecondsAfterAnOutage) {
 
 TEST_P(RecoveryTest, ReportsTheErrorToEveryInformerAtOnce) {
   Start(12);
-  cluster_.Inject({.times = 0, .refuse = true});
+  cluster_.Inject({.times = testing::kAlways, .refuse = true});
   cluster_.Restart();
   cluster_.Advance(100ms);
   for (const auto& informer : informers_) {
@@ -177,7 +177,7 @@ TEST_P(RecoveryTest, ReportsTheErrorToEveryInformerAtOnce) {
 TEST_P(RecoveryTest, AServerThatRefusesAllRequestsForAWhileCausesLittleDelay) {
   Start(12);
   Outage(2s);
-  cluster_.Inject({.times = 0, .status = 403, .reason = "Forbidden"});
+  cluster_.Inject({.times = testing::kAlways, .status = 403, .reason = "Forbidden"});
   requests_ = most_in_a_second_ = 0;
   cluster_.Advance(8s);
   EXPECT_LT(requests_, 12u * 20);

@@ -69,8 +69,8 @@ TEST_P(CachedClientTest, RefusesReadsBeforeTheStart) {
 }
 
 TEST_P(CachedClientTest, AFirstReadThatFailsLeavesNoCacheBehind) {
-  cluster_.Inject({.verb = "list", .times = 0, .status = 403, .reason = "Forbidden"});
-  cluster_.Inject({.verb = "watch", .times = 0, .status = 403, .reason = "Forbidden"});
+  cluster_.Inject({.verb = "list", .times = testing::kAlways, .status = 403, .reason = "Forbidden"});
+  cluster_.Inject({.verb = "watch", .times = testing::kAlways, .status = 403, .reason = "Forbidden"});
   CachedClient& client = MakeClient();
   const auto got = client.Get<ConfigMap>(kA);
   ASSERT_FALSE(got);
@@ -416,8 +416,8 @@ TEST_P(CachedClientTest, AsksAGuardBeforeWritesAndNotBeforeReads) {
 
 // A list that the server answers from its cache may be older than a write from before the cache was made.
 TEST_P(CachedClientTest, ACacheThatIsMadeAfterAWriteIsNotOlderThanIt) {
-  cluster_.Inject({.verb = "list", .times = 0, .behind = 1000});
-  cluster_.Inject({.verb = "watch", .times = 0, .behind = 1000});
+  cluster_.Inject({.verb = "list", .times = testing::kAlways, .behind = 1000});
+  cluster_.Inject({.verb = "watch", .times = testing::kAlways, .behind = 1000});
   for (const bool streaming : {false, true}) {
     CachedClient& client = MakeClient({.defaults = {.streaming_list = streaming}});
     Must(client.Apply(Map("a", "1")));
@@ -432,7 +432,7 @@ TEST_P(CachedClientTest, ACacheThatIsMadeAfterAWriteIsNotOlderThanIt) {
 // The cache was made, and the server answers its list from an older state than a write that came afterwards.
 TEST_P(CachedClientTest, WaitsForTheWatchAfterAListThatIsOlderThanTheWrite) {
   Must(cluster_.Add(Map("old")));
-  cluster_.Inject({.verb = "list", .times = 0, .behind = 1000});
+  cluster_.Inject({.verb = "list", .times = testing::kAlways, .behind = 1000});
   CachedClient& client = MakeClient({.defaults = {.streaming_list = false}}, /*start=*/false);
   const auto cache = Must(caches_->Of<ConfigMap>());
   Must(client.Create(Map("a", "1")));

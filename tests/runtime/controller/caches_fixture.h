@@ -86,7 +86,7 @@ class CachesFixture : public ::testing::TestWithParam<std::uint64_t> {
   TimePoint Now() { return cluster_.simulation().clock()->Now(); }
   // The caches do not hear of changes any more.
   void FreezeWatches() {
-    cluster_.Inject({.verb = "watch", .times = 0, .status = 503, .retry_after_seconds = 1});
+    cluster_.Inject({.verb = "watch", .times = testing::kAlways, .status = 503, .retry_after_seconds = 1});
     cluster_.CutWatches();
     cluster_.Advance(Nanos(0));
   }

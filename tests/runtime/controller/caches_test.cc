@@ -398,7 +398,7 @@ TEST_P(CachesTest, WaitingForTheSyncCoversLaterUsersAndCanBeStopped) {
 }
 
 TEST_P(CachesTest, GivesUpTheSyncAfterItsTime) {
-  cluster_.Inject({.verb = "list", .times = 0, .status = 500});
+  cluster_.Inject({.verb = "list", .times = testing::kAlways, .status = 500});
   const auto cache = Must(Make({.defaults = {.streaming_list = false}, .sync_timeout = 20s}).Of<Pod>());
   const TimePoint start = Now();
   const auto synced = caches_->WaitForSync({});

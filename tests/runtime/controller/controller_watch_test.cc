@@ -203,7 +203,7 @@ TEST_P(ControllerWatchTest, CallsTheFunctionOnceEveryInitialObjectIsInTheQueue) 
 // Contract: controller 96.
 TEST_P(ControllerWatchTest, StartsWhenItsKindIsInstalledSoonAfterTheManager) {
   AddMap("a");
-  cluster_.Inject({.resource = "configmaps", .times = 0, .status = 404, .reason = "NotFound"});
+  cluster_.Inject({.resource = "configmaps", .times = testing::kAlways, .status = 404, .reason = "NotFound"});
   const Manager manager = New();
   ControlMaps(manager);
   const Ran ran = Spawn(manager);
@@ -218,7 +218,7 @@ TEST_P(ControllerWatchTest, StartsWhenItsKindIsInstalledSoonAfterTheManager) {
 
 // Contract: controller 96.
 TEST_P(ControllerWatchTest, FailsTheManagerWithTheNameOfAKindThatStaysMissing) {
-  cluster_.Inject({.resource = "configmaps", .times = 0, .status = 404, .reason = "NotFound"});
+  cluster_.Inject({.resource = "configmaps", .times = testing::kAlways, .status = 404, .reason = "NotFound"});
   const Manager manager = New();
   ControlMaps(manager);
   const Ran ran = Spawn(manager);
@@ -267,7 +267,7 @@ TEST_P(ControllerWatchTest, ReconcilesForADeletionThatOnlyANewListShows) {
   const Ran ran = Spawn(manager);
   Settle();
   calls_.clear();
-  cluster_.Inject({.verb = "watch", .times = 0, .status = 503, .retry_after_seconds = 1});
+  cluster_.Inject({.verb = "watch", .times = testing::kAlways, .status = 503, .retry_after_seconds = 1});
   cluster_.CutWatches();
   cluster_.Advance(Nanos(0));
   Must(cluster_.Delete("configmaps", "default", "a"));

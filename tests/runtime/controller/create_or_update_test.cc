@@ -144,7 +144,7 @@ TEST_F(CreateOrUpdateTest, EndsWithTheErrorOfMutate) {
 }
 
 TEST_F(CreateOrUpdateTest, ReportsARefusedRead) {
-  cluster_.Inject({.resource = "deployments", .times = 0, .status = 403, .reason = "Forbidden"});
+  cluster_.Inject({.resource = "deployments", .times = testing::kAlways, .status = 403, .reason = "Forbidden"});
   const auto written = CreateOrUpdate(client_, Web(), [](Deployment&) {});
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code(), Code::kForbidden);

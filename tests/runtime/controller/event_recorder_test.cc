@@ -398,7 +398,7 @@ TEST_P(EventRecorderTest, CreatesAnEventAgainThatHasExpired) {
 TEST_P(EventRecorderTest, WritesWhatOccurredDuringAnOutageOnceTheServerIsBack) {
   Started();
   cluster_.RunUntilIdle();
-  cluster_.Inject({.times = 0, .refuse = true});
+  cluster_.Inject({.times = testing::kAlways, .refuse = true});
   cluster_.Restart();
   for (int i = 0; i < 50; ++i) {
     Started();
@@ -467,7 +467,7 @@ TEST_P(EventRecorderTest, NamesTheControllerAndTheHostUnlessAnInstanceIsGiven) {
 }
 
 TEST_P(EventRecorderTest, NeverBlocksItsCaller) {
-  cluster_.Inject({.times = 0, .stall = true});
+  cluster_.Inject({.times = testing::kAlways, .stall = true});
   const auto executor = cluster_.simulation().executor();
   bool posted = false;
   executor->Post(executor->MakeStrand("handler"), [&] {
@@ -516,7 +516,7 @@ TEST_P(EventRecorderTest, StopWritesWhatIsLeftAndDropsLaterEvents) {
 
 // Contract: controller 206.
 TEST_P(EventRecorderTest, StopTakesNoLongerThanItsLimit) {
-  cluster_.Inject({.times = 0, .stall = true});
+  cluster_.Inject({.times = testing::kAlways, .stall = true});
   Started();
   Started("another");
   Started("another");
@@ -564,7 +564,7 @@ TEST_P(EventRecorderTest, TheLastHandleLeavesTheRestToTheBackground) {
   EXPECT_EQ(cluster_.simulation().census().timers, 0u);
 
   recorder.emplace(cluster_.Connection(), EventRecorderOptions{.controller = "orders"});
-  cluster_.Inject({.verb = "create", .resource = "events", .times = 0, .status = 503});
+  cluster_.Inject({.verb = "create", .resource = "events", .times = testing::kAlways, .status = 503});
   recorder->Event(pod_, {.reason = "Started", .action = "Start"});
   recorder.reset();
   cluster_.RunUntilIdle();

@@ -334,7 +334,7 @@ TEST_P(LeaderElectionTest, RenewalSurvivesFaultsThatAreShorterThanTheRenewDeadli
 TEST_P(LeaderElectionTest, LeadershipIsLostWhenNoRenewalSucceedsWithinTheRenewDeadline) {
   Candidate a = Leader("a");
   cluster_.Advance(1s);
-  cluster_.Inject({.resource = "leases", .times = 0, .status = 503, .reason = "ServiceUnavailable"});
+  cluster_.Inject({.resource = "leases", .times = testing::kAlways, .status = 503, .reason = "ServiceUnavailable"});
   cluster_.Advance(8900ms);
   EXPECT_TRUE(a.Leads());
   cluster_.Advance(100ms);
@@ -354,7 +354,7 @@ TEST_P(LeaderElectionTest, TheDeadlineCountsFromTheRequestAndNotFromItsAnswer) {
   Candidate a = Leader("a");
   cluster_.Inject({.verb = "update", .resource = "leases", .times = 1, .delay = 4s});  // sent at 2 s, answered at 6 s
   cluster_.Advance(3s);
-  cluster_.Inject({.resource = "leases", .times = 0, .refuse = true});
+  cluster_.Inject({.resource = "leases", .times = testing::kAlways, .refuse = true});
   EXPECT_EQ(Until([&] { return !a.Leads(); }, 30s), 9s);
 }
 
@@ -383,7 +383,7 @@ TEST_P(LeaderElectionTest, MissingRightsAreReportedOnceAndRetried) {
 }
 
 TEST_P(LeaderElectionTest, AFailureThatGoesOnIsReportedEveryMinuteUntilItIsOver) {
-  cluster_.Inject({.resource = "leases", .times = 0, .status = 403, .reason = "Forbidden"});
+  cluster_.Inject({.resource = "leases", .times = testing::kAlways, .status = 403, .reason = "Forbidden"});
   Candidate a = Make("a");
   a.Acquire();
   cluster_.Advance(5min + 10s);
@@ -465,7 +465,7 @@ TEST_P(LeaderElectionTest, NothingIsWrittenAfterARelease) {
 
 TEST_P(LeaderElectionTest, AReleaseThatFailsSaysSoWithinItsLimit) {
   Candidate a = Leader("a");
-  cluster_.Inject({.resource = "leases", .times = 0, .stall = true});
+  cluster_.Inject({.resource = "leases", .times = testing::kAlways, .stall = true});
   const Result<void> released = Release(a, 3s);
   ASSERT_FALSE(released);
   EXPECT_EQ(released.error().code(), Code::kTimeout);

@@ -43,7 +43,7 @@ TEST_P(ManagerEndTest, SaysHowTheLeaseWasLost) {
   const Manager manager = New(Elect());
   const Ran ran = Spawn(manager);
   cluster_.Advance(5s);
-  cluster_.Inject({.resource = "leases", .times = 0, .status = 500});
+  cluster_.Inject({.resource = "leases", .times = testing::kAlways, .status = 500});
   cluster_.Advance(20s);
   ASSERT_TRUE(ran.done());
   EXPECT_EQ(ran.result().error().code(), Code::kTimeout) << ran.result();
@@ -108,7 +108,7 @@ TEST_P(ManagerEndTest, WritesTheLastEventsOfAllControllersWithinOneLimit) {
       return {};
     }));
   }
-  cluster_.Inject({.resource = "events", .times = 0, .stall = true});
+  cluster_.Inject({.resource = "events", .times = testing::kAlways, .stall = true});
   const Ran ran = Spawn(manager);
   cluster_.Advance(5s);
   stop_.request_stop();
@@ -131,7 +131,7 @@ TEST_P(ManagerEndTest, WritesEventsAndTheLastSeriesAlsoWhenTheLeaseIsLost) {
   }));
   const Ran ran = Spawn(manager);
   cluster_.Advance(5s);
-  cluster_.Inject({.resource = "leases", .times = 0, .status = 500});
+  cluster_.Inject({.resource = "leases", .times = testing::kAlways, .status = 500});
   cluster_.Advance(20s);
   EXPECT_THAT(ErrorOf(ran), HasSubstr("no renewal succeeded"));
   std::vector<std::string> events;
@@ -163,7 +163,7 @@ TEST_P(ManagerEndTest, NamesTheObjectsWhoseCallsDoNotEnd) {
 TEST_P(ManagerEndTest, NamesTheKindThatTheServerLacks) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([](Request&) -> Result<void> { return {}; }));
-  cluster_.Inject({.resource = "configmaps", .times = 0, .status = 404, .reason = "NotFound"});
+  cluster_.Inject({.resource = "configmaps", .times = testing::kAlways, .status = 404, .reason = "NotFound"});
   const Ran ran = Spawn(manager);
   cluster_.Advance(60s);
   EXPECT_THAT(ErrorOf(ran), HasSubstr("cache of kind ConfigMap (v1)"));
@@ -321,7 +321,7 @@ TEST_P(ManagerEndTest, FreesTheFunctionsOfAControllerWithItsLastHandle) {
 
 // What is left of a deadline may be nothing.
 TEST_P(ManagerEndTest, DoesNotWaitForEverIfNoTimeIsLeft) {
-  cluster_.Inject({.resource = "configmaps", .times = 0, .stall = true});
+  cluster_.Inject({.resource = "configmaps", .times = testing::kAlways, .stall = true});
   const Manager manager = New();
   Must(manager.Add("waiter", [&](const std::stop_token& stop) -> Result<void> {
     const auto cache = Must(manager.caches().Of<ConfigMap>());
@@ -343,7 +343,7 @@ class ManagerSyncTest : public ManagerEndTest {
 INSTANTIATE_TEST_SUITE_P(Seeds, ManagerSyncTest, ::testing::Range<std::uint64_t>(0, 200));
 
 TEST_P(ManagerSyncTest, FailsInTimeIfOneCacheSyncsAtTheLastMomentAndAnotherDoesNot) {
-  cluster_.Inject({.resource = "deployments", .times = 0, .stall = true});
+  cluster_.Inject({.resource = "deployments", .times = testing::kAlways, .stall = true});
   const Manager manager = New({.caches = {.sync_timeout = std::chrono::seconds(1 + GetParam() % 4)}});
   Must(manager.Control("mapped")
            .Watches<ConfigMap>([](const ConfigMap&, Requests&) {})

@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, ManagerPartsTest, ::testing::Range<std::uint64_t
 TEST_P(ManagerPartsTest, StartsWhatTheCachesNeedBeforeThem) {
   const Manager manager = New(Elect());
   Must(manager.Control<ConfigMap>("maps").Reconcile([](Request&) -> Result<void> { return {}; }));
-  cluster_.Inject({.resource = "configmaps", .times = 0, .status = 503});
+  cluster_.Inject({.resource = "configmaps", .times = testing::kAlways, .status = 503});
   Must(manager.Add("tunnel",
                    [&](const std::stop_token& stop) -> Result<void> {
                      calls_.push_back("tunnel");
@@ -122,8 +122,8 @@ TEST_P(ManagerPartsTest, HasItsCachesBeforeItLeadsAndListsNothingThen) {
   ASSERT_THAT(manager.caches().status(), SizeIs(1));
   EXPECT_TRUE(manager.caches().status()[0].synced);
   UpdateMap("a", "new");
-  cluster_.Inject({.verb = "list", .resource = "configmaps", .times = 0, .status = 500});
-  cluster_.Inject({.verb = "watch", .resource = "configmaps", .times = 0, .status = 500});
+  cluster_.Inject({.verb = "list", .resource = "configmaps", .times = testing::kAlways, .status = 500});
+  cluster_.Inject({.verb = "watch", .resource = "configmaps", .times = testing::kAlways, .status = 500});
   EXPECT_THAT(calls_, IsEmpty());
   cluster_.Advance(60s);
   EXPECT_TRUE(manager.IsLeader());

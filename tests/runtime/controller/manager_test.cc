@@ -80,7 +80,7 @@ TEST_P(ManagerRunTest, StartsNothingBeforeTheCachesHaveSynced) {
 
 // Contract: controller 48.
 TEST_P(ManagerRunTest, FailsWhenACacheDoesNotSyncInTime) {
-  cluster_.Inject({.resource = "configmaps", .times = 0, .status = 500});
+  cluster_.Inject({.resource = "configmaps", .times = testing::kAlways, .status = 500});
   const Manager manager = New({.caches = {.sync_timeout = 10s}});
   Must(manager.Control<ConfigMap>("maps").Reconcile([](Request&) -> Result<void> { return {}; }));
   const Ran ran = Spawn(manager);
@@ -91,7 +91,7 @@ TEST_P(ManagerRunTest, FailsWhenACacheDoesNotSyncInTime) {
 
 // Contract: controller 49.
 TEST_P(ManagerRunTest, TakesAStopDuringTheSyncForSuccess) {
-  cluster_.Inject({.resource = "configmaps", .times = 0, .stall = true});
+  cluster_.Inject({.resource = "configmaps", .times = testing::kAlways, .stall = true});
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([](Request&) -> Result<void> { return {}; }));
   const Ran ran = Spawn(manager);
@@ -163,7 +163,7 @@ TEST_P(ManagerRunTest, WaitsForRunningFunctionsUpToTheLimit) {
 
 TEST_P(ManagerRunTest, WaitsForARunningReconcileAndCancelsItsCalls) {
   AddMap("a");
-  cluster_.Inject({.verb = "get", .resource = "configmaps", .times = 0, .stall = true});
+  cluster_.Inject({.verb = "get", .resource = "configmaps", .times = testing::kAlways, .stall = true});
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
     const auto live = request.client().Live().Get<ConfigMap>(request.key());
@@ -240,7 +240,7 @@ TEST_P(ManagerLeaseTest, EndsWithAnErrorWhenTheLeaseIsLostAndWritesNothingAfterw
   const Ran ran = Spawn(manager);
   cluster_.Advance(5s);
   ASSERT_TRUE(manager.IsLeader());
-  cluster_.Inject({.resource = "leases", .times = 0, .status = 500});
+  cluster_.Inject({.resource = "leases", .times = testing::kAlways, .status = 500});
   cluster_.Advance(15s);
   EXPECT_THAT(ErrorOf(ran), HasSubstr("shop"));
   EXPECT_FALSE(manager.IsLeader());
@@ -304,7 +304,7 @@ TEST_P(ManagerLeaseTest, ShowsInItsMetricsWhetherItLeads) {
 
 TEST_P(ManagerLeaseTest, ShowsWhyItCannotLead) {
   const Manager manager = New(Elect("first"));
-  cluster_.Inject({.resource = "leases", .times = 0, .status = 403, .reason = "Forbidden"});
+  cluster_.Inject({.resource = "leases", .times = testing::kAlways, .status = 403, .reason = "Forbidden"});
   const Ran ran = Spawn(manager);
   cluster_.Advance(30s);
   const std::string failing = "kgen_leader_election_failing{name=\"shop\",reason=";

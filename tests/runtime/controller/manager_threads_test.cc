@@ -58,7 +58,7 @@ TEST(ManagerThreadsTest, ServesItsEndpointWhileItsCachesSync) {
   rest::Config config = Must(rest::LoadConfig({.kubeconfig = kubeconfig}));
   std::remove(kubeconfig.c_str());
   config.observer = NullObserver();
-  cluster.Inject({.resource = "configmaps", .times = 0, .stall = true});
+  cluster.Inject({.resource = "configmaps", .times = testing::kAlways, .stall = true});
   const Manager manager = Must(Manager::New(config, {.endpoint = {.address = "127.0.0.1:0"}}));
   Must(manager.Control<ConfigMap>("maps").Reconcile([](Request&) -> Result<void> { return {}; }));
   std::stop_source stop;
@@ -94,7 +94,7 @@ TEST(ManagerThreadsTest, ServesPagesOfTheUsersOwn) {
 
 TEST(ManagerThreadsTest, TheDebugPageSaysWhoHoldsTheLeaseAndWhyItCannotBeHad) {
   testing::Cluster cluster({.simulated = false, .observer = NullObserver()});
-  cluster.Inject({.resource = "leases", .times = 0, .status = 403, .reason = "Forbidden"});
+  cluster.Inject({.resource = "leases", .times = testing::kAlways, .status = 403, .reason = "Forbidden"});
   const Manager manager = Must(Manager::New(
       cluster.Connection(),
       {.leader_election = {.name = "shop", .namespace_ = "default", .identity = "first", .retry_period = 50ms},

@@ -229,12 +229,13 @@ TEST_F(ClusterTest, RespondsWithAnInjectedStatusTheGivenNumberOfTimes) {
     statuses.push_back(last_status_);
   }
   EXPECT_THAT(statuses, ElementsAre(200, 403, 403, 200));
-  cluster_.Inject({.times = -1, .status = 403});
+  cluster_.Inject({.times = testing::kAlways, .status = 403});
   Get("/api/v1/nodes");
   EXPECT_EQ(last_status_, 403);
   cluster_.ClearFaults();
   Get("/api/v1/nodes");
   EXPECT_EQ(last_status_, 200);
+  EXPECT_THROW(cluster_.Inject({.times = 0}), Exception);
 }
 
 TEST_F(ClusterTest, RespondsAfterAnInjectedDelay) {

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The events that handlers receive: Added, Updated, Deleted.
+// Added, Updated and Deleted: the events that handlers receive.
 //
 // Events are aggregates that may grow; name what you use. The objects are the cached ones: immutable, shared, kept
 // alive by the Ref.
@@ -47,7 +47,8 @@ struct Added {
   String version{};  // of the store when the change was applied; by now the store may be newer, but not older
 };
 
-// Both objects always have the same UID: when an object was deleted and re-created, handlers get Deleted and Added.
+// An update. Both objects always have the same UID: when an object was deleted and re-created, handlers get Deleted and
+// Added.
 template <typename T>
 struct Updated {
   ObjectKey key{};
@@ -153,7 +154,7 @@ struct EventHandler {
   detail::HandlerFunction<Deleted<T>> on_delete{};
 };
 
-// Any of the three events, without the type of the object. Used inside the pipeline.
+// AnyEvent: any of the three events, without the type of the object. Used inside the pipeline.
 struct AnyEvent {
   enum class Type : std::uint8_t { kAdded, kUpdated, kDeleted };
   Type type;

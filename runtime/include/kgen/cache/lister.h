@@ -29,7 +29,7 @@ std::vector<AnyRef> ListFromStore(const Shared<cache::Store>& store, std::string
 AnyRef GetFromStore(const Shared<cache::Store>& store, std::string_view namespace_, std::string_view name);
 }  // namespace detail
 
-// The objects of one namespace. A handle to shared state.
+// NamespaceLister<T>: reads the objects of one namespace. A handle to shared state.
 template <typename T>
 class NamespaceLister {
  public:
@@ -57,12 +57,12 @@ class Lister {
  public:
   explicit Lister(Shared<cache::Store> store) noexcept : store_(std::move(store)) {}
 
-  // All objects, of every namespace.
+  // Returns all objects, of every namespace.
   std::vector<Ref<const T>> List() const { return detail::TypedRefs<T>(detail::ListFromStore(store_, "", nullptr)); }
   std::vector<Ref<const T>> List(const Selector& selector) const {
     return detail::TypedRefs<T>(detail::ListFromStore(store_, "", &selector));
   }
-  // The namespace of the key is empty for a cluster-scoped kind. Null if there is no such object.
+  // Returns the object, or null if there is none. The namespace of the key is empty for a cluster-scoped kind.
   Ref<const T> Get(const ObjectKey& key) const {
     return detail::GetFromStore(store_, key.namespace_, key.name).template As<T>();
   }
@@ -77,7 +77,8 @@ class Lister {
   Shared<cache::Store> store_;
 };
 
-// For a cluster-scoped kind, whose objects are found by name. Generated listers of such kinds derive from this.
+// ClusterLister<T>: the lister of a cluster-scoped kind, whose objects are found by name. Generated listers of such
+// kinds derive from this.
 template <typename T>
 class ClusterLister : public Lister<T> {
  public:

@@ -66,11 +66,11 @@ class [[nodiscard]] Registration {
   // Removes the handler now, as the destructor does. Idempotent.
   void Remove();
 
-  // An error if nothing was registered: kStopped (the informer had already been stopped), kInvalidArgument (an option
-  // that HandlerOptions does not allow).
+  // Returns an error if nothing was registered: kStopped (the informer had already been stopped), kInvalidArgument (an
+  // option that HandlerOptions does not allow).
   Result<void> status() const;
-  // The informer has synced, and the handler has returned from (or thrown in) every event of the initial state. Stays
-  // true.
+  // Returns true once the informer has synced and the handler has returned from (or thrown in) every event of the
+  // initial state. It stays true.
   bool HasSynced() const noexcept;
   std::size_t Backlog() const noexcept;  // events that wait, without the running one
   std::string name() const;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// CompareResourceVersions: which of two states of one resource is the newer one, as k8s.io/apimachinery compares them.
+// CompareResourceVersions(): tells which of two states of one resource is newer, as k8s.io/apimachinery compares them.
 //
 //   const auto order = kgen::CompareResourceVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
 //   if (order && *order < 0) ...  // `a` is older
@@ -14,7 +14,7 @@
 
 namespace kgen {
 
-// Compares the versions of objects of one resource (all pods, for instance) of one API server. Those of different
+// Compares the versions of objects of one resource (all pods, for instance) of one API server. Versions of different
 // resources have no order. Thread safety: any thread. Never blocks.
 // Errors: kInvalidArgument  one of the two is no decimal number without leading zeros: "", "0", and the versions of
 //                           some aggregated API servers

@@ -50,15 +50,15 @@ class AnySnapshot {
   AnyRef Get(const ObjectKey& key) const;
   std::vector<AnyRef> List() const;                                    // in no particular order
   std::vector<AnyRef> InNamespace(std::string_view namespace_) const;  // "" for all
-  // Empty if there is no such index; HasIndex() tells that apart from a value without objects.
+  // Returns the objects with that value. Empty, too, if there is no such index; HasIndex() tells the difference.
   std::vector<AnyRef> ByIndex(std::string_view index, std::string_view value) const;
   std::vector<String> IndexValues(std::string_view index) const;  // sorted
   bool HasIndex(std::string_view index) const noexcept;
   std::vector<ObjectKey> Keys() const;
   std::size_t size() const noexcept;
-  // The snapshot includes all changes up to this resource version; "" before the first list.
+  // Returns the resource version up to which the snapshot includes all changes; "" before the first list.
   String version() const;
-  // A newer state of the object could not be decoded; Get() returns the last good one.
+  // Returns whether a newer state of the object could not be decoded; Get() returns the last good one.
   bool IsStale(const ObjectKey& key) const noexcept;
 
   class State;
@@ -88,7 +88,7 @@ std::vector<Ref<const T>> TypedRefs(const std::vector<AnyRef>& objects) {
 }
 }  // namespace detail
 
-// AnySnapshot for the objects of one type.
+// Snapshot<T>: an AnySnapshot whose objects are of one type.
 template <typename T>
 class Snapshot {
  public:

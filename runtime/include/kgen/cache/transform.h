@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// TransformFunction: what changes the objects of an informer before they are stored.
+// TransformFunction: a function that changes the objects of an informer before they are stored.
 #ifndef KGEN_CACHE_TRANSFORM_H_
 #define KGEN_CACHE_TRANSFORM_H_
 

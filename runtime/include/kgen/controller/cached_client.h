@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// CachedClient: what a controller reads and writes with. Reads come from the caches, writes go to the server.
+// CachedClient: a client that reads from caches and writes to the server. Controllers read and write with it.
 //
 //   auto order = client.Get<Order>(key);                       // Result<Ref<const Order>>, null if there is none
 //   Order changed = **order;
@@ -8,12 +8,12 @@
 //   auto updated = client.UpdateStatus(changed);
 //   client.Get<Order>(key);                                    // this state or a newer one
 //
-// Reads are never older than what the clients of the same Caches have written: those of one manager, for instance, and
-// not those of another manager of the process. Each successful write of theirs is remembered with its resource version.
+// Reads are never older than what the clients of the same Caches have written, for instance the clients of one manager;
+// another manager of the process has its own. Each successful write is remembered with its resource version.
 // A Get() waits until the cache contains the last write of its key, a List() until it contains the writes of its kind
 // (and namespace) from before its call; later writes do not extend a wait. After 5 seconds a read fails with kTimeout
 // instead of returning an older state. Writes never wait. What a cache does not select (by namespace, labels or fields)
-// is not waited for. What is not remembered: writes that do not go through such a CachedClient, those of subresources
+// is not waited for. Not remembered are writes that do not go through such a CachedClient, writes of subresources
 // other than status, writes whose outcome is unknown because the call failed, dry runs, and the oldest of more than
 // CachesOptions::max_remembered_writes. Reads without this: caches().
 //
@@ -49,12 +49,14 @@ class ClientState;
 class WriteLog;
 }  // namespace controller
 
-// A handle: copies share what they keep. Thread safety: const members from any thread.
-// Blocking: reads as said above, and then only for a cache that has not synced or not caught up; writes until the
-// server has answered. On a thread that runs posted work, what would block fails with kInvalidArgument.
+// A handle: copies share the caches that they keep.
+//
+// Thread safety: const members from any thread.
+// Blocking: reads block only for a cache that has not synced or not caught up, as described above; writes block until
+// the server has answered. On a thread that runs posted work, a call that would block fails with kInvalidArgument.
 class CachedClient {
  public:
-  // `field_manager` is the name under which the server records who wrote a field: that of the manager or controller.
+  // `field_manager` is the name under which the server records who wrote a field, usually the name of the controller.
   CachedClient(Caches caches, std::string_view field_manager);
   CachedClient(const CachedClient&);
   CachedClient(CachedClient&&) noexcept;
@@ -71,12 +73,12 @@ class CachedClient {
   //         kStopped          the caches have been shut down
   // A first read that fails leaves no cache behind.
 
-  // The object, or null if there is none. The namespace of the key is empty for a cluster-scoped kind.
+  // Returns the object, or null if there is none. The namespace of the key is empty for a cluster-scoped kind.
   template <detail::NamesItsKind T>
   [[nodiscard]] Result<Ref<const T>> Get(const ObjectKey& key) const {
     return TypedRef<T>(GetAny(T::kTable, *T::kTable.kind, key));
   }
-  // In no particular order.
+  // Returns the objects that match, in no particular order.
   template <detail::NamesItsKind T>
   [[nodiscard]] Result<std::vector<Ref<const T>>> List(const ListFilter& filter = {}) const {
     return TypedList<T>(ListAny(T::kTable, *T::kTable.kind, filter));
@@ -85,7 +87,7 @@ class CachedClient {
   [[nodiscard]] Result<Ref<const Unstructured>> Get(const GroupVersionKind& kind, const ObjectKey& key) const;
   [[nodiscard]] Result<std::vector<Ref<const Unstructured>>> List(const GroupVersionKind& kind,
                                                                   const ListFilter& filter = {}) const;
-  // The metadata alone.
+  // Reads the metadata alone.
   template <detail::NamesItsKind T>
   [[nodiscard]] Result<Ref<const PartialObjectMetadata>> GetMetadata(const ObjectKey& key) const {
     return GetMetadata(*T::kTable.kind, key);
@@ -95,7 +97,7 @@ class CachedClient {
       const ListFilter& filter = {}) const {
     return ListMetadata(*T::kTable.kind, filter);
   }
-  // Any of the above, for code that is compiled once for all types; see Caches::Of().
+  // Do any of the above, for code that is compiled once for all types; see Caches::Of().
   [[nodiscard]] Result<AnyRef> GetAny(const TypeTable& table, const KindInfo& kind, const ObjectKey& key) const;
   [[nodiscard]] Result<std::vector<AnyRef>> ListAny(const TypeTable& table, const KindInfo& kind,
                                                     const ListFilter& filter) const;
@@ -103,10 +105,10 @@ class CachedClient {
   // --- Writes.
   //
   // T may be a kind with a type of its own, or Unstructured, whose apiVersion and kind name the kind (the server is
-  // asked once which resource that is). PartialObjectMetadata can only be patched and deleted. Results are the server's
+  // asked once which resource that is). PartialObjectMetadata can only be patched and deleted. A result is the server's
   // answer, with uid, resourceVersion and defaults. An empty field_manager means the name of the client.
   //
-  // Errors: kInvalidArgument (nothing sent), the server's (see Code), those of a SendGuard, kUnavailable, kTls,
+  // Errors: kInvalidArgument (nothing sent), the server's (see Code), the guard's (see SendGuard), kUnavailable, kTls,
   // kTimeout, kCancelled, kDecode.
 
   template <detail::HasTable T>
@@ -136,13 +138,13 @@ class CachedClient {
                                       const PatchOptions& options = {}) const {
     return Answer<T>([&](void* answer) { return PatchAny(&object, T::kTable, "status", &patch, options, answer); });
   }
-  // Server-side apply of the members that are set in `object`.
+  // Applies the members that are set in `object`, with server-side apply.
   template <detail::HasTable T>
   [[nodiscard]] Result<T> Apply(const T& object, const PatchOptions& options = {}) const {
     CheckWhole<T>();
     return Answer<T>([&](void* answer) { return PatchAny(&object, T::kTable, "", nullptr, options, answer); });
   }
-  // Server-side apply to the status alone. It fails with kNotFound if there is no such object.
+  // Applies the status alone. Fails with kNotFound if there is no such object.
   template <detail::HasTable T>
   [[nodiscard]] Result<T> ApplyStatus(const T& object, const PatchOptions& options = {}) const {
     CheckWhole<T>();
@@ -160,9 +162,9 @@ class CachedClient {
     return DeleteKey(*T::kTable.kind, key, options);
   }
 
-  // --- Subresources, by their name: "scale", "eviction", "token", "approval", ... Of `object` only its kind and key
-  // count. `Reply` is the type of what the server sends back: autoscaling::v1::Scale, T, Unstructured, ... Reads ask
-  // the server. Except for the status, above, reads from the caches do not wait for these writes.
+  // --- Subresources, by their name: "scale", "eviction", "token", "approval", ... Only the kind and key of `object`
+  // matter. `Reply` is the type of the answer: autoscaling::v1::Scale, T, Unstructured, ... Reads ask the server. Reads
+  // from the caches do not wait for these writes.
   //
   //   client.GetSubresource<Scale>(deployment, "scale");
   //   client.CreateSubresource<Unstructured>(pod, "eviction", Eviction{.metadata = {.name = pod.metadata.name}});
@@ -195,16 +197,19 @@ class CachedClient {
     });
   }
 
-  // --- The same client in another way. These share the caches and what is remembered of writes.
+  // --- Variants of this client, which share its caches and the memory of writes.
 
-  // Reads ask the server instead of the caches, which must not have been started. ListFilter::index is an error there.
+  // Returns a client whose reads ask the server instead of the caches, which must not have been started.
+  // ListFilter::index is an error there.
   CachedClient Live() const;
-  // What blocks ends with kCancelled once `stop` is requested, but for the question which resource a kind is.
+  // Returns a client whose blocking calls end with kCancelled once `stop` is requested. The call that asks the server
+  // which resource a kind is does not.
   CachedClient With(std::stop_token stop) const;
-  // Writes ask `guard` immediately before they are sent.
+  // Returns a client that asks `guard` immediately before it sends a write.
   CachedClient With(Shared<SendGuard> guard) const;
   CachedClient WithFieldManager(std::string_view name) const;
-  // For controllers: notes the answers to writes that directly follow a state that the caller knows.
+  // Returns a client that notes the answers to writes that directly follow a state that the caller knows. For
+  // controllers.
   CachedClient With(Shared<controller::WriteLog> log) const;
 
   const Connection& connection() const noexcept { return connection_; }

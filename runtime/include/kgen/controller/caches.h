@@ -90,7 +90,8 @@ struct ListFilter {
   std::string value{};
 };
 
-// Destroying it removes the handler, as Registration does, and ends this use of the cache.
+// CacheRegistration: keeps a handler registered with a cache for as long as this object lives. Destroying it removes
+// the handler, as Registration does, and ends this use of the cache.
 //
 // Thread safety: const members from any thread; moving and destroying as any value.
 // Lifetime: keeps the informers of its cache running; may outlive the Caches.
@@ -103,12 +104,13 @@ class [[nodiscard]] CacheRegistration {
 
   // Removes the handler now, as the destructor does. Idempotent.
   void Remove();
-  // kStopped if the cache had already been stopped, so that nothing was registered.
+  // Returns an error if nothing was registered, as Registration::status() does.
   Result<void> status() const;
-  // Every informer has synced, and the handler has returned from every event of the initial state. Stays true.
+  // Returns true once every informer has synced and the handler has returned from every event of the initial state.
   bool HasSynced() const noexcept;
-  std::size_t Backlog() const noexcept;  // events that wait, of all namespaces
-  // One for each namespace; for SyncOptions::handlers.
+  // Returns the number of events that wait, of all scopes.
+  std::size_t Backlog() const noexcept;
+  // Returns the registrations with the informers, one for each scope, for SyncOptions::handlers.
   const std::vector<Registration>& parts() const noexcept { return parts_; }
 
  private:
@@ -118,13 +120,13 @@ class [[nodiscard]] CacheRegistration {
   std::vector<Registration> parts_;
 };
 
-// One user of the cache of a kind, without the type of its objects: what Cache<T> and the controllers are built on. A
-// handle: copies are users of the same cache.
+// AnyCache: one user of the cache of a kind, without the type of its objects. Cache<T> and the controllers are built on
+// it; Cache<T> describes the members. A handle: copies are users of the same cache.
 //
 // Thread safety: all members from any thread. Members block only if they say so.
 class AnyCache {
  public:
-  AnyCache() noexcept;  // of nothing: only the bool may be used
+  AnyCache() noexcept;  // a user of no cache; only operator bool may be called
   explicit AnyCache(Shared<controller::KindCache> core) noexcept;
   AnyCache(const AnyCache&) noexcept;
   AnyCache(AnyCache&&) noexcept;
@@ -132,9 +134,9 @@ class AnyCache {
   ~AnyCache();
 
   explicit operator bool() const noexcept { return static_cast<bool>(cache_); }
-  const TypeTable& table() const noexcept;  // of the objects in it
-  const KindInfo& kind() const noexcept;    // that they stand for
-  std::string name() const;                 // "pods", "pods (metadata)"
+  const TypeTable& table() const noexcept;  // of the objects: that of the kind, of Unstructured or of the metadata
+  const KindInfo& kind() const noexcept;
+  std::string name() const;  // "pods", "pods (metadata)"
 
   Result<AnyRef> Get(const ObjectKey& key) const;
   Result<std::vector<AnyRef>> List(const ListFilter& filter) const;
@@ -147,7 +149,7 @@ class AnyCache {
   Result<void> WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop, Nanos limit) const;
   Result<AnyRef> WaitFor(const ObjectKey& key, const std::function<bool(const AnyRef&)>& predicate,
                          std::stop_token stop, Nanos limit) const;
-  std::vector<cache::InformerStatus> status() const;  // of its informers, one for each namespace
+  std::vector<cache::InformerStatus> status() const;  // one for each informer, and so for each scope
   Result<std::string> ResourceVersion(std::string_view in_namespace) const;
 
   const Shared<controller::KindCache>& kind_cache() const noexcept { return cache_; }
@@ -156,18 +158,19 @@ class AnyCache {
   Shared<controller::KindCache> cache_;
 };
 
-// One user of the cache of a kind: the objects that the options of the kind select, a short time behind the server. The
-// informers run at least as long as a user lives. Its reads are those of the cache as it is at this moment; those of a
-// CachedClient also wait for the client's own last writes.
+// Cache<T>: one user of the cache of a kind, which holds the objects that the options of the kind select, a short time
+// behind the server. The informers run at least as long as a user lives. Reads return the cache as it is at this
+// moment; the reads of a CachedClient also wait for the client's own last writes.
 //
-// A handle: copies are users of the same cache. Thread safety: all members from any thread. Members block only if they
-// say so. It may outlive the Caches and then reads the last state.
+// A handle: copies are users of the same cache. It may outlive the Caches, and then reads the last state.
+//
+// Thread safety: all members from any thread. Members block only if they say so.
 template <typename T>
 class Cache {
  public:
   explicit Cache(AnyCache any) noexcept : any_(std::move(any)) {}
 
-  // The object, or null if there is none. The namespace of the key is empty for a cluster-scoped kind.
+  // Returns the object, or null if there is none. The namespace of the key is empty for a cluster-scoped kind.
   // Errors: kInvalidArgument  the namespace is not cached
   //         kUnavailable      the cache has not synced yet
   //         kStopped          the cache was stopped before it had synced
@@ -176,18 +179,19 @@ class Cache {
     if (!object) return Fail(std::move(object).error());
     return object->template As<T>();
   }
-  // In no particular order. Errors: as Get(); kInvalidArgument if there is no such index.
+  // Returns the objects that match, in no particular order. Errors: those of Get(); kInvalidArgument if there is no
+  // such index.
   Result<std::vector<Ref<const T>>> List(const ListFilter& filter = {}) const {
     const Result<std::vector<AnyRef>> objects = any_.List(filter);
     if (!objects) return Fail(objects.error());
     return detail::TypedRefs<T>(*objects);
   }
 
-  // As SharedInformer::AddIndex(), in every namespace; may be called while the cache runs. The same path under the same
-  // name may be added again. The index belongs to this kind in this form (T, Unstructured, metadata alone) for as long
-  // as the Caches: users of the cache that come later have it too. Blocks while it visits the objects in the cache.
-  // Errors: kInvalidArgument (the name is taken by another path or by a function, no such field, or called from an
-  // index function), kUserCode (the function threw), kStopped.
+  // Adds an index in every scope, as SharedInformer::AddIndex() does; may be called while the cache runs. The same path
+  // may be added again under the same name. The index belongs to this kind in this form (T, Unstructured, metadata
+  // alone) for as long as the Caches: users of the cache that come later have it too. Blocks while it visits the
+  // objects in the cache. Errors: kInvalidArgument (the name is taken by another path or by a function, no such field,
+  // or called from an index function), kUserCode (the function threw), kStopped.
   [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
     return any_.AddIndex(name, path);
   }
@@ -199,28 +203,29 @@ class Cache {
                          }));
   }
 
-  // As SharedInformer::AddEventHandler(). With several namespaces, calls for objects of different namespaces may
-  // overlap; those for one namespace never do. Keep the result, because destroying it removes the handler.
+  // Adds a handler, as SharedInformer::AddEventHandler() does. With several scopes, calls for objects of different
+  // namespaces may overlap; calls for one namespace never do. Keep the result, because destroying it removes the
+  // handler.
   [[nodiscard]] CacheRegistration AddEventHandler(EventHandler<T> handler, const HandlerOptions& options = {}) const {
     return any_.AddEventHandler(detail::EraseHandler<T>(std::move(handler)), options);
   }
 
   bool HasSynced() const noexcept { return any_.HasSynced(); }
-  // Blocks until the cache has synced in every namespace. Errors: kInvalidArgument (Caches::Start() has not been
+  // Blocks until the cache has synced in every scope. Errors: kInvalidArgument (Caches::Start() has not been
   // called, or a thread that must not block), kTimeout (CachesOptions::sync_timeout),
-  // kUnauthorized/kForbidden/kNotFound (refused repeatedly, see SyncOptions::patient), kCancelled, kStopped.
+  // kUnauthorized/kForbidden/kNotFound/kInvalid (refused repeatedly, see SyncOptions::patient), kCancelled, kStopped.
   [[nodiscard]] Result<void> WaitForSync(std::stop_token stop = {}) const { return any_.WaitForSync(std::move(stop)); }
-  // Blocks until the informer that has this key contains everything up to a resource version, such as that in the
-  // server's answer to a write. Errors: as SharedInformer::WaitUntil(); kInvalidArgument if the namespace is not
+  // Blocks until the informer that has this key contains everything up to a resource version, such as the one in the
+  // server's answer to a write. Errors: those of SharedInformer::WaitUntil(); kInvalidArgument if the namespace is not
   // cached.
   [[nodiscard]] Result<void> WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop = {},
                                        Nanos limit = std::chrono::seconds(5)) const {
     return any_.WaitUntil(key, version, std::move(stop), limit);
   }
 
-  // The resource version that the cache has reached: it contains every change up to there. CompareResourceVersions()
-  // tells whether another one is newer. If the kind has several scopes, name the namespace that is meant.
-  // Errors: as Get(); kInvalidArgument if there are several and none is named.
+  // Returns the resource version that the cache has reached: the cache contains every change up to there.
+  // CompareResourceVersions() tells whether another one is newer. If the kind has several scopes, name the namespace
+  // that is meant. Errors: those of Get(); kInvalidArgument if there are several and none is named.
   Result<std::string> ResourceVersion(std::string_view in_namespace = {}) const {
     return any_.ResourceVersion(in_namespace);
   }
@@ -231,45 +236,46 @@ class Cache {
   AnyCache any_;
 };
 
-// The caches of a process. A handle: copies are the same caches.
+// Caches: all caches of a process. A handle: copies are the same caches.
 //
 // Thread safety: all members from any thread. Members block only if they say so.
-// Lifetime: users of a cache may outlive it. The last handle and the last user do not wait for anything; Shutdown()
-// does.
+// Lifetime: users of a cache may outlive this object. Destroying the last handle and the last user waits for nothing;
+// Shutdown() does.
 class Caches {
  public:
   Caches(const Connection& connection, CachesOptions options);
 
-  // A new user of the cache of a kind; the first one creates it.
-  // Errors: kInvalidArgument  the options of the kind contradict it: malformed selectors, or namespaces of their own
-  //                           for a cluster-scoped kind
+  // Returns a new user of the cache of a kind; the first one creates the cache.
+  // Errors: kInvalidArgument  the options of the kind contradict it: a malformed selector, a period that is not
+  //                           positive, two scopes for one namespace, or a namespace for a cluster-scoped kind
   //         kStopped          after Shutdown()
   template <detail::NamesItsKind T>
   Result<Cache<T>> Of() const {
     return Typed<T>(Of(T::kTable, *T::kTable.kind));
   }
-  // Objects of any kind; RestMapper returns the mapping.
+  // Returns a user of the cache of any kind; RestMapper returns the mapping.
   Result<Cache<Unstructured>> Of(const ResourceMapping& mapping) const;
-  // The metadata alone of objects, for kinds whose objects are large or many. They have the apiVersion and kind of T.
+  // Returns a user of a cache of the metadata alone, for kinds whose objects are large or many. The objects have the
+  // apiVersion and kind of T.
   template <detail::NamesItsKind T>
   Result<Cache<PartialObjectMetadata>> MetadataOf() const {
     return MetadataOf(*T::kTable.kind);
   }
   Result<Cache<PartialObjectMetadata>> MetadataOf(const ResourceMapping& mapping) const;
-  // For code that is compiled once for all types. `table` is that of the kind, or of Unstructured or
+  // Does so for code that is compiled once for all types. `table` is that of the kind, of Unstructured or of
   // PartialObjectMetadata, and `kind` must outlive the caches, as the tables of types do.
   Result<AnyCache> Of(const TypeTable& table, const KindInfo& kind) const;
 
   // Starts the informers of all caches that have users; those of later users start at once. They stop when `stop` is
   // requested. Later calls do nothing.
   void Start(const std::stop_token& stop) const;
-  // Blocks until every cache that has users has synced, those included whose first user appears meanwhile.
-  // Errors: as Cache::WaitForSync().
+  // Blocks until every cache that has users has synced, including caches whose first user appears meanwhile.
+  // Errors: those of Cache::WaitForSync().
   Result<void> WaitForSync(const std::stop_token& stop) const;
   // Stops every informer and blocks until no handler runs (on a thread that must not block: without waiting). Caches
   // cannot be created afterwards.
   void Shutdown() const;
-  std::vector<cache::InformerStatus> status() const;  // of every informer
+  std::vector<cache::InformerStatus> status() const;  // one for each informer
 
   const Connection& connection() const noexcept;
   const Shared<controller::CachesState>& state() const noexcept { return state_; }

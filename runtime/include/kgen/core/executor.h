@@ -10,6 +10,7 @@
 #ifndef KGEN_CORE_EXECUTOR_H_
 #define KGEN_CORE_EXECUTOR_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,7 +31,7 @@ class Strand : public SharedObject {
 };
 
 struct ExecutorOptions {
-  int threads = 0;  // for posted work; 0: the number of cores, at least 2
+  std::optional<int> threads{};  // for posted work; absent: the number of cores, at least 2; at least 1
   // For posted and blocking work together; reaching the limit is reported once to the observer (OnLimiterWaited). The
   // library may use up to two threads more for itself: see BlockingShort.
   int max_threads = 512;

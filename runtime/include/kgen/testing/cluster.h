@@ -101,11 +101,14 @@ struct Action {
   std::string str() const;
 };
 
+// In Fault::times: every request.
+inline constexpr int kAlways = 0x7FFFFFFF;
+
 // A fault that hits requests. Every member narrows it; by default it hits the next request of any kind, once.
 struct Fault {
   std::string verb{};      // "list", "watch", "get", "create", ...; "" any
   std::string resource{};  // plural; "" any
-  int times = 1;           // 0 or less: until ClearFaults()
+  int times = 1;           // how many requests it hits; kAlways: all, until ClearFaults(); at least 1
   int skip = 0;            // so many matching requests succeed first
   int status = 0;          // respond with this HTTP status and a Status body: 410, 429, 500, 503
   std::string reason{};    // of that Status
@@ -179,6 +182,7 @@ class Cluster {
   // between are lost, and their versions are used again. Kinds that were installed in between stay, without objects.
   void SaveCopy();
   void RestoreCopy();
+  // Adds a fault; the first one that matches a request hits it. Throws Exception if `times` is not positive.
   void Inject(Fault fault);
   void ClearFaults();
 

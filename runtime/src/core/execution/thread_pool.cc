@@ -189,7 +189,7 @@ class PoolState final : public detail::WaitScope {
  public:
   explicit PoolState(const ExecutorOptions& options) : idle_(options.idle) {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    posted_.limit = options.threads > 0 ? options.threads : std::max(2, cores);
+    posted_.limit = options.threads ? std::max(1, *options.threads) : std::max(2, cores);
     blocking_.limit = std::max(1, options.max_threads - posted_.limit);
     blocking_.kind = Kind::kBlocking;
     short_.limit = kShortThreads;
