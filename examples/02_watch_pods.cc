@@ -20,7 +20,7 @@ int main() {
   k8s::SharedInformerFactory factory(clientset);
   const auto pods = factory.Core().V1().Pods();
 
-  // Called one at a time, in order, on a thread that nothing else waits for: handlers may block as long as they like.
+  // Handlers are called one at a time, in order, on a thread that nothing else waits for, so they may block.
   const auto registration = pods.Informer().AddEventHandler({
       .on_add = [](const kgen::Added<Pod>& e) { std::cout << "new   " << e.key << " (" << e.reason << ")\n"; },
       .on_update =

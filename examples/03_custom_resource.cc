@@ -16,7 +16,7 @@ namespace {
 
 void Run() {
   using std::chrono_literals::operator""s;
-  // Two clientsets, one connection.
+  // Two clientsets share one connection.
   const auto connection = kgen::Must(kgen::Connection::Open(kgen::Must(kgen::rest::LoadConfig())));
   const k8s::Clientset kubernetes(connection);
   const acme::Clientset shop(connection);

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // 06: finalizers. For each ConfigMap this controller reserves something outside of the cluster, here in `reserved`, and
-// writes a receipt. The finalizer keeps a deleted ConfigMap until the controller has given that back.
+// writes a receipt. The finalizer keeps a deleted ConfigMap until the controller has given the reservation back.
 #include <gtest/gtest.h>
 #include <k8s/core/v1/types.h>
 #include <kgen/controller/create_or_update.h>
@@ -49,7 +49,7 @@ struct Reservations {
              }));
     request.log("the receipt was " + std::string(ToString(written.operation)));
 
-    // The same by server-side apply: names only the members that this controller owns.
+    // Server-side apply names only the members that this controller owns.
     const Secret labelled{.metadata = {.name = like.metadata.name,
                                        .namespace_ = like.metadata.namespace_,
                                        .annotations = {{"shop.example.com/checked", "true"}}}};
@@ -81,7 +81,7 @@ TEST(FinalizersExample, GivesTheReservationBackBeforeTheObjectIsGone) {
   cluster.RunUntilIdle();
   EXPECT_TRUE(reservations.reserved.contains("teapot"));
 
-  // WaitFor blocks until the cached object is as the predicate says, for ten seconds at most.
+  // WaitFor blocks until the predicate accepts the cached object, for ten seconds at most.
   const auto checked = [](const kgen::Ref<const Secret>& receipt) {
     return receipt && receipt->metadata.annotations.contains("shop.example.com/checked");
   };

@@ -32,20 +32,20 @@ metadata: {name: stock}
 data: {teapots: "2"}
 )";
 
-  // As `kubectl apply --server-side -f`. An error names the file, the line and the object.
+  // Applies the file as `kubectl apply --server-side -f` does. An error names the file, the line and the object.
   const auto applied = kgen::ApplyFile(cluster.Connection(), path, {.field_manager = "shop-installer"});
   ASSERT_TRUE(applied) << applied.error();
   for (const kgen::AppliedObject& each : *applied) std::cout << "applied " << each << '\n';
   EXPECT_EQ(applied->size(), 2u);
 
-  // Without generated code: a client by kind, and members by path.
+  // A client by kind, and members by path, need no generated code.
   const kgen::DynamicClient dynamic(cluster.Connection());
   const auto maps = kgen::Must(dynamic.ForKind({"", "v1", "ConfigMap"}, "default"));
   kgen::Unstructured stock = kgen::Must(maps.Get("stock"));
   kgen::Must(stock.Set("data.teapots", "3"));
   stock = kgen::Must(maps.Update(stock));
 
-  // Into the generated type. What that has no place for is kept, and listed.
+  // Converts the object into the generated type. Members for which that has no place are kept, and listed.
   const auto converted = kgen::Must(kgen::Convert<ConfigMap>(stock));
   for (const kgen::Unplaced& each : converted.unplaced) std::cout << each.path << ": " << each.reason << '\n';
   EXPECT_TRUE(converted.unplaced.empty());
