@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The controller on the API server that is part of the library, in virtual time, and with each seed in another order.
+// Tests the controller on the in-memory API server of the library, in virtual time, and with each seed in another
+// order.
 #include "controller.h"
 
 #include <gtest/gtest.h>

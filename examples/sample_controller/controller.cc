@@ -57,7 +57,7 @@ kgen::Result<Deployment> Controller::FindOrCreate(const Foo& foo) const {
     const std::string note = "The Deployment " + std::string(cached->metadata.name) + " belongs to somebody else.";
     events_.Event(foo,
                   {.type = kgen::EventType::kWarning, .reason = "ErrResourceExists", .action = "Sync", .note = note});
-    // An error, so that the queue tries again: nothing tells us when that Deployment goes away.
+    // An error makes the queue try again: nothing tells us when that Deployment goes away.
     return kgen::Error(kgen::Code::kAlreadyExists, note);
   }
   return *cached;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The controller of main.cc on the in-memory API server: in virtual time, and with each seed in another order.
+// Tests the controller of main.cc on the in-memory API server, in virtual time, and with each seed in another order.
 #include "controller.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ class FooControllerTest : public ::testing::TestWithParam<std::uint64_t> {
     }
     return reasons;
   }
-  // As the Deployment's own controller would.
+  // Sets the available replicas as the Deployment's own controller would.
   void SetAvailable(const std::string& name, std::int32_t replicas) {
     Deployment deployment = GetDeployment(name);
     deployment.status->availableReplicas = replicas;

@@ -1,8 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The program of main.cc with kgen::Manager, which has the informers, the
-// queue, the workers and the recorder of events. Its target is
-// sample_controller_with_manager.
+// The program of main.cc with kgen::Manager, which has the informers, the queue, the workers and the recorder of
+// events. Its target is sample_controller_with_manager.
 #include <k8s/apps/v1/types.h>
 #include <kgen/client/config.h>
 #include <kgen/controller/manager.h>

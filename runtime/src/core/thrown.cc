@@ -14,7 +14,7 @@ Error ErrorOfThrown(std::string_view who) noexcept {
     try {
       throw;
     } catch (const Exception& thrown) {
-      return thrown.error();  // of Must(), or of Request::Get()
+      return thrown.error();  // of Must()
     } catch (const std::bad_alloc&) {
       return OutOfMemory();
     } catch (const std::exception& thrown) {

@@ -23,7 +23,7 @@ struct InstallOptions {
   std::stop_token stop{};
 };
 
-// What Install() did with one CRD.
+// The result of Install() for one CRD.
 struct Installed {
   enum class Outcome : std::uint8_t { kCreated, kUpdated, kUnchanged };
   std::string name{};  // of the CRD: "orders.shop.example.com"

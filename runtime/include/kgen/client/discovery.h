@@ -41,10 +41,10 @@ struct DiscoveryFailure {
 };
 
 struct ServerApi {
-  // In the order of the server, core first. Of each group the preferred version comes first.
+  // The resources in the order of the server, core first. The preferred version of each group comes first.
   std::vector<ApiResource> resources{};
-  // Groups that could not be read, such as those of an aggregated API server that is down. Their resources are missing
-  // above, or are as they were when the server could last read them.
+  // The groups that could not be read, such as the groups of an aggregated API server that is down. Their resources are
+  // missing above, or are as they were when the server could last read them.
   std::vector<DiscoveryFailure> failures{};
 };
 
@@ -53,8 +53,8 @@ struct ServerApi {
 // that fails is reported in ServerApi::failures. `timeout` limits each request. Absent: Config::timeout;
 // kgen::kNoLimit: no limit.
 // Thread safety: may be called from any thread. Blocks, as the verbs of a client do.
-// Errors: the server's for /api and /apis (a 404 for /api means that there is no core group), kDecode, and those of
-// Connection::Call().
+// Errors: the server's for /api and /apis (a 404 for /api means that there is no core group), kDecode, and the errors
+// of Connection::Call().
 [[nodiscard]] Result<ServerApi> Discover(const Connection& connection, std::optional<Nanos> timeout = {});
 
 }  // namespace kgen

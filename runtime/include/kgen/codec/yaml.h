@@ -60,7 +60,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 
 struct Entry;
 
-// One value. Part of its Stream and valid as long as that lives; copying a Node copies the view, not the tree. Thread
+// A value in a Stream. It is valid as long as the Stream lives; copying a Node copies the view, not the tree. Thread
 // safety: immutable, so any number of threads may read.
 class Node {
  public:

@@ -202,7 +202,7 @@ class Controller {
 template <typename T>
 class [[nodiscard]] ControllerBuilder {
  public:
-  // For the manager.
+  // Only the manager calls this constructor.
   ControllerBuilder(Shared<controller::ManagerState> manager, std::string_view name,
                     std::optional<GroupVersionKind> kind = {})  // NOLINT(performance-unnecessary-value-param): kept
       : manager_(std::move(manager)) {

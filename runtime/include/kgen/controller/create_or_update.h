@@ -11,7 +11,7 @@
 //   if (!written) return kgen::Fail(written.error());
 //
 // All of them compare with what CachedClient::Get() returns: the object in the cache, with the client's own writes.
-// They compare with SemanticEqual.
+// SemanticEqual decides whether two objects are equal.
 //
 // Thread safety: may be called from any thread. They block as the client does, and return its errors.
 #ifndef KGEN_CONTROLLER_CREATE_OR_UPDATE_H_
@@ -110,8 +110,9 @@ Result<Written<T>> MutateAndCreate(const CachedClient& client, T object, F& muta
 // It does not write the status of a kind with that subresource. It replaces the whole object: with a cache whose
 // transform drops members, use CreateOrPatch, or they are lost on the server.
 //
-// Errors: those of `mutate`; kInvalidArgument if the object has no name, or `mutate` changed its name or namespace;
-// those of CachedClient::Get, Create and Update, kAlreadyExists among them if the cache did not have the object yet.
+// Errors: the errors of `mutate`; kInvalidArgument if the object has no name, or `mutate` changed its name or
+// namespace; the errors of CachedClient::Get, Create and Update, among them kAlreadyExists if the cache did not have
+// the object yet.
 template <typename T, typename F>
 [[nodiscard]] Result<Written<T>> CreateOrUpdate(const CachedClient& client, const T& object, F mutate) {
   Result<Ref<const T>> cached = detail::GetLike(client, object);
@@ -172,12 +173,12 @@ template <typename T, typename F>
 //     Elements of a list with keys are found by them and have to be in the same order; they may leave out a key that
 //     the server fills in, as it does the protocol of a port. A list, map or struct that is owned as a whole has to be
 //     equal as a whole, so that a member that is no longer wanted is noticed.
-// When in doubt, it applies: without managedFields in the cache (a transform may drop them), if the server stores a
-// value in another spelling, or none for an empty one, or if `wanted` contains a null, a resourceVersion, a uid or the
-// status of a kind with that subresource. That costs a request; an apply that changes nothing does not change the
-// resourceVersion.
+// When in doubt, it sends the apply: without managedFields in the cache (a transform may drop them), if the server
+// stores a value in another spelling, or none for an empty one, or if `wanted` contains a null, a resourceVersion, a
+// uid or the status of a kind with that subresource. That costs a request; an apply that changes nothing does not
+// change the resourceVersion.
 //
-// Errors: kInvalidArgument if `wanted` has no name; those of CachedClient::Get and Apply, kConflict among them if
+// Errors: kInvalidArgument if `wanted` has no name; the errors of CachedClient::Get and Apply, among them kConflict if
 // another manager owns a field and `options` do not say `force`.
 template <typename T>
 [[nodiscard]] Result<Written<T>> ApplyIfChanged(const CachedClient& client, const T& wanted,

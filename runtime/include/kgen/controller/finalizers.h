@@ -64,13 +64,13 @@ bool HasFinalizer(const T& object, std::string_view name) noexcept {
   return detail::HasFinalizer(object.metadata, name);
 }
 
-// Whether the object has been deleted and only waits for its finalizers.
+// Returns whether the object has been deleted and only waits for its finalizers.
 template <typename T>
 bool IsBeingDeleted(const T& object) noexcept {
   return object.metadata.deletionTimestamp.has_value();
 }
 
-// What Finalizers<T>::Run() did. The changes hold even if `result` is an error.
+// The result of Finalizers<T>::Run(). The changes hold even if `result` is an error.
 struct Finalized {
   bool updated = false;         // something other than the status changed: update the object
   bool status_updated = false;  // the status changed: update the status

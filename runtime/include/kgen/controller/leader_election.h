@@ -48,10 +48,10 @@ struct LeaderElectionOptions {
   std::string name{};        // of the Lease; required
   std::string namespace_{};  // of the Lease, must exist; "": the namespace of the pod's service account
   std::string identity{};    // must differ between processes; "": the host name, "_" and a random number
-  // By default 15 s. Other processes wait so long after the last renewal that they have seen. The Lease contains it in
-  // whole seconds, rounded up.
+  // By default 15 s. Other processes wait this long after the last renewal that they have seen. The Lease contains it
+  // in whole seconds, rounded up.
   Nanos lease_duration = std::chrono::seconds(15);
-  // By default 10 s. The leader stops leading so long after its last successful renewal. Must be shorter than
+  // By default 10 s. The leader stops leading this long after its last successful renewal. It must be shorter than
   // lease_duration; the ratio of the two is how much clock rates may differ.
   Nanos renew_deadline = std::chrono::seconds(10);
   // By default 2 s. The time between renewals; other processes read the Lease after 1 to 2.2 times as long.
@@ -99,8 +99,8 @@ class LeaderElector {
   // the holder if that is this process, so that another one can take the Lease at once. Call it only after all work has
   // ended; if some has not, call Abandon() instead. Blocks for `limit` at most, without end if it is kNoLimit.
   // Does nothing when called again.
-  // Errors: those of the requests (the Lease then expires by itself), kTimeout, kInvalidArgument (a negative limit, or
-  // a thread that must not block).
+  // Errors: the errors of the requests (the Lease then expires by itself), kTimeout, kInvalidArgument (a negative
+  // limit, or a thread that must not block).
   [[nodiscard]] Result<void> Release(Nanos limit = std::chrono::seconds(10)) const;
 
   // Stops leading as Release() does, but lets the Lease expire, because the work has not ended. Never blocks.

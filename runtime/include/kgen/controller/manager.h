@@ -46,25 +46,25 @@ class ManagerState;
 }
 
 struct ManagerOptions {
-  // For events and as the field manager of Apply(); "": the name of the lease, or else "kgen".
+  // The name in events, and the field manager of Apply(); "": the name of the lease, or "kgen" if that is "".
   std::string name{};
   LeaderElectionOptions leader_election{};  // none while its name is empty
-  // Health, metrics and /debug. Off while its addresses are empty, as by default; but EndpointOptions that are given
-  // without an address mean port 8080. Its metrics and observer are by default the manager's; its functions run on
-  // threads of their own, so that no probe waits for a reconcile call. Managers whose controllers have the same names
-  // need a registry of metrics each.
+  // The endpoint for health, metrics and /debug. It is off while its addresses are empty, as by default; but
+  // EndpointOptions that are given without an address mean port 8080. Its metrics and observer are by default the
+  // manager's; its functions run on threads of their own, so that no probe waits for a reconcile call. Managers whose
+  // controllers have the same names need a registry of metrics each.
   EndpointOptions endpoint{.address = ""};
   CachesOptions caches{};
   ControllerDefaults controllers{};  // what their builders do not set
-  // By default 30 s: how long Run() waits, once it is stopped, for running calls to return. Zero: not at all; kNoLimit:
+  // How long Run() waits for running calls to return once it is stopped; by default 30 s. Zero: not at all; kNoLimit:
   // for ever.
   Nanos graceful_shutdown_timeout = std::chrono::seconds(30);
 };
 
 struct RunnableOptions {
   bool need_leader_election = true;
-  // Starts before the caches, in every replica, whether it leads or not: for what the caches need, such as a tunnel.
-  // Its reads from the caches wait for them.
+  // Whether the function starts before the caches, in every replica, whether it leads or not. Use it for something that
+  // the caches need, such as a tunnel. Its reads from the caches wait for them.
   bool before_caches = false;
 };
 

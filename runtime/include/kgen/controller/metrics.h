@@ -51,7 +51,7 @@ struct MetricSample {
   std::vector<std::uint64_t> buckets{};
 };
 
-// All series of one name. They have the same names of labels.
+// All series of one name. They have the same label names.
 struct MetricFamily {
   std::string name;
   std::string help{};

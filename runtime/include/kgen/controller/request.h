@@ -91,7 +91,8 @@ class Request {
   // Returns the object of the request from the cache, at least as new as the last write of this manager's clients to
   // it; null if there is none. Blocks until the cache has seen that write. Return its errors, as KGEN_TRY does: an
   // object that the cache cannot read now is not gone.
-  // Errors: those of client().Get<T>(), such as kTimeout after five seconds, kForbidden, and kCancelled after stop()
+  // Errors: the errors of client().Get<T>(), such as kTimeout after five seconds, kForbidden, and kCancelled after
+  // stop()
   template <typename T>
   [[nodiscard]] Result<Ref<const T>> Get() const {
     return client().template Get<T>(key());

@@ -29,7 +29,7 @@ Result<void> CheckWaitLimit(const ObjectKey& key, Nanos limit);
 // A `limit` of zero calls the predicate once, and kNoLimit waits for ever.
 //
 // Errors: kTimeout (`limit` has passed), kCancelled (`stop`), kInvalidArgument (the namespace is not cached, `limit` is
-// negative, or a thread that must not block), kStopped, and those of Cache::WaitForSync(). An exception of the
+// negative, or a thread that must not block), kStopped, and the errors of Cache::WaitForSync(). An exception of the
 // predicate reaches the caller.
 template <typename T, std::predicate<const Ref<const T>&> Predicate>
 [[nodiscard]] Result<Ref<const T>> WaitFor(const Cache<T>& cache, const ObjectKey& key, Predicate predicate,

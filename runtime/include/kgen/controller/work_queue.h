@@ -51,7 +51,7 @@ struct Unstructured;
 struct PartialObjectMetadata;
 
 inline constexpr int kNormalPriority = 0;
-// For work that no change has caused: objects of the first list, and resyncs. Changes overtake these.
+// The priority of work that no change has caused: objects of the first list, and resyncs. Changes overtake these.
 inline constexpr int kLowPriority = -100;
 
 struct WorkQueueOptions {
@@ -62,8 +62,8 @@ struct WorkQueueOptions {
   Shared<RateLimiter> rate_limiter{};
   Shared<Observer> observer{};  // of failed reconciles; null: warnings on standard error
   bool priorities = true;       // false: first in, first out; every priority counts as kNormalPriority
-  // Whether WorkQueueMetrics have durations. Not by default, because reading the clock for them takes about as long as
-  // all else that the queue does. A Manager measures its queues.
+  // Whether WorkQueueMetrics have durations. By default they have none, because reading the clock for them takes about
+  // as long as everything else that the queue does. A Manager measures its queues.
   bool measure_durations = false;
 };
 
@@ -94,8 +94,8 @@ struct Requeue {
 };
 
 struct ProcessOptions {
-  // When a stop is requested, finish what is ready by then; otherwise drop it. What waits for a delay is always
-  // dropped.
+  // Whether Process() finishes the items that are ready when a stop is requested; otherwise it drops them. Items that
+  // wait for a delay are always dropped.
   bool drain = false;
 };
 
@@ -145,7 +145,7 @@ class WorkQueue {
   // Once a stop is requested, no call starts any more unless `drain` is set; such a stop also ends a drain that began
   // elsewhere. The function is destroyed before Process() returns, so it may hold the queue and refer to the caller.
   //
-  // Calls run as Blocking work of the executor, which therefore needs at least one thread for them beyond that of
+  // Calls run as Blocking work of the executor, which therefore needs at least one thread for them beside the thread of
   // Process(). They may block, and each one that does holds a thread; a worker without work holds none. Success forgets
   // the key's failures. After an error the key comes back with its priority and the delay of the rate limiter, and the
   // observer is notified; after a terminal one (TerminalError()) it does not come back before the next Add(). An
@@ -178,7 +178,8 @@ class WorkQueue {
     return queue_->Process(workers, stop, std::move(erased), options);
   }
 
-  // For loops of your own, beside Process() or instead of it. Each item that was handed out needs one Done().
+  // The functions below are for loops of your own, beside Process() or instead of it. Each item that was handed out
+  // needs one Done().
   //
   // Returns the next item; nothing if none is ready.
   std::optional<Item> TryGet() const {

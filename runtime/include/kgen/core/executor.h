@@ -31,9 +31,10 @@ class Strand : public SharedObject {
 };
 
 struct ExecutorOptions {
-  std::optional<int> threads{};  // for posted work; absent: the number of cores, at least 2; at least 1
-  // For posted and blocking work together; reaching the limit is reported once to the observer (OnLimiterWaited). The
-  // library may use up to two threads more for itself: see BlockingShort.
+  // The number of threads for posted work. By default the number of cores, at least 2. Less than 1 counts as 1.
+  std::optional<int> threads{};
+  // The limit for posted and blocking work together; reaching it is reported once to the observer (OnLimiterWaited).
+  // The library may use up to two threads more for itself: see BlockingShort.
   int max_threads = 512;
   Nanos idle = std::chrono::seconds(10);  // a thread for blocking work ends after being idle for so long
 };

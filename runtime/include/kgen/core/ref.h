@@ -119,7 +119,8 @@ class Ref<const T> {
   = delete;
   const T* get() const noexcept KGEN_LIFETIMEBOUND { return any_ ? static_cast<const T*>(any_.object()) : nullptr; }
   // An object in a loop variable `const Pod& pod : view.ByIndex(...)` reads as the object itself.
-  // Not for a temporary: the reference would outlive the Ref that keeps the object alive. Keep the Ref, or copy:
+  // A temporary does not convert, because the reference would outlive the Ref that keeps the object alive. Keep the
+  // Ref, or copy:
   // `Pod mine = *ref`.
   operator const T&() const& noexcept KGEN_LIFETIMEBOUND { return *get(); }
   operator const T&() const&& = delete;

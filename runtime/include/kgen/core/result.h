@@ -70,7 +70,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 // static storage.
 struct ErrorTag {};
 
-// One failure: a code, a message, the server's Status if it sent one, and the operations that failed, outermost first.
+// A failure: a code, a message, the server's Status if it sent one, and the operations that failed, outermost first.
 //
 // Thread safety: immutable after construction; copies share their state. 8 bytes.
 class [[nodiscard]] Error {

@@ -12,7 +12,7 @@
 //   std::cout << pod.spec->nodeName.value_or("-");
 //
 // To change text, assign new text. Where C++ cannot choose between the two conversions (`cond ? s : std::string()`, an
-// overload set of string_view and const std::string&), say s.view() or s.str().
+// overload set of string_view and const std::string&), write s.view() or s.str().
 //
 // A view of a String is valid as long as the String and, because short text is stored inline, until the String is
 // moved.

@@ -14,7 +14,7 @@
 // Result of any type; in a lambda, KGEN_TRY returns from the lambda. It expands to several statements, so an `if` or a
 // loop around it needs braces.
 //
-// For a Result<void>: `if (auto done = client.Delete(order); !done) return done.error();`.
+// For a Result<void>, write `if (auto done = client.Delete(order); !done) return done.error();`.
 #ifndef KGEN_CORE_TRY_H_
 #define KGEN_CORE_TRY_H_
 

@@ -20,8 +20,9 @@ struct TlsConfig {
   std::string certificate_file{};
   std::string key_data{};
   std::string key_file{};
-  // For SNI and the check of the name, if it is not the host. Names are compared as kubectl does it: a certificate for
-  // "*.example.com" covers each name with one more label, and a dot at the end of the name does not matter.
+  // The name for SNI and for the check of the certificate, if it is not the host. Names are compared as by kubectl: a
+  // certificate for "*.example.com" covers each name with one more label, and a dot at the end of the name does not
+  // matter.
   std::string server_name{};
   bool insecure_skip_verify = false;
 };

@@ -55,7 +55,7 @@ struct HttpHead {
   std::string_view Header(std::string_view name) const noexcept;
 };
 
-// How an exchange ended.
+// Says how an exchange ended.
 struct HttpEnd {
   HttpEnd(Result<void> how = {}, bool lost = false) : result(std::move(how)), connection_lost(lost) {}
   HttpEnd(std::unexpected<Error> how, bool lost = false) : HttpEnd(Result<void>(std::move(how)), lost) {}

@@ -25,8 +25,8 @@
 // It is not a full API server: the integration tests run against a real kube-apiserver. It lacks the following:
 //
 // * Built-in kinds have no schema here: they are neither checked nor defaulted, but for the protocol of ports, and
-//   fieldValidation knows no member of theirs but those of metadata. Only core, apps, coordination and apiextensions v1
-//   are served, not all of core, and of certificates v1 the CertificateSigningRequests.
+//   fieldValidation knows none of their members except those of metadata. Only core, apps, coordination and
+//   apiextensions v1 are served, not all of core, and of certificates v1 the CertificateSigningRequests.
 // * Subresources of built-in kinds beside status and scale: pods/eviction deletes the pod, as a delete would, whatever
 //   PodDisruptionBudgets say; pods/binding sets spec.nodeName and no condition; serviceaccounts/token returns a made-up
 //   text with its expiration, which no request checks; certificatesigningrequests/approval changes status.conditions
@@ -50,7 +50,7 @@
 //   authentication and no authorization: every request may do everything.
 // * No controllers: no garbage collector (ownerReferences and propagationPolicy are kept and ignored), no endpoints, no
 //   scheduler. Two exceptions: the contents of a deleted namespace go with it, and a pod that has a node is removed
-//   after its grace period. Nothing runs, so there are no logs but those of SetLog(), and no exec, attach, port-forward
+//   after its grace period. Nothing runs, so there are no logs except from SetLog(), and no exec, attach, port-forward
 //   or proxy.
 // * The default Service has no Endpoints, and no ConfigMap kube-root-ca.crt or ServiceAccount appears in a namespace.
 #ifndef KGEN_TESTING_CLUSTER_H_
