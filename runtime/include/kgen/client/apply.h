@@ -52,7 +52,7 @@ struct AppliedObject {
   Unstructured object{};       // as the server returned it
   bool dry_run = false;        // the server has checked it and stored nothing
 
-  // Returns "Order default/first", followed by " (dry run)" if it was one.
+  // Returns "Order default/first", followed by " (dry run)" for a dry run.
   std::string str() const;
   template <typename Traits>
   friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os,

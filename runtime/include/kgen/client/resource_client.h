@@ -141,14 +141,14 @@ class ResourceClient {
     return Call<T>(requests_.Patch(name, "status", patch, options));
   }
 
-  // Applies the members that are set in `object` on the server's side. The options have no default, because the server
+  // Sends a server-side apply of the members that are set in `object`. The options have no default, because the server
   // requires a field_manager.
   [[nodiscard]] Result<T> Apply(const T& object, const PatchOptions& options) const
     requires ResourceHasVerb<verbs, Verbs::kPatch>
   {
     return Call<T>(requests_.Apply(object, "", options));
   }
-  // Applies the status alone on the server's side. It fails with kNotFound if there is no such object.
+  // Sends a server-side apply of the status alone. It fails with kNotFound if there is no such object.
   [[nodiscard]] Result<T> ApplyStatus(const T& object, const PatchOptions& options) const
     requires ResourceHasVerb<verbs, Verbs::kPatchStatus>
   {

@@ -203,7 +203,7 @@ class WorkQueue {
   // Drops every item, ends every Get() and lets Process() return. Running calls go on.
   void ShutDown() const { queue_->ShutDown(); }
   // Accepts no more keys, drops those that wait for a delay, and then blocks until those that are ready have been
-  // handed out and done. Somebody has to take it: Process(), or callers of Get(). ShutDown() ends the drain. Do not
+  // handed out and done. Somebody has to take them: Process(), or callers of Get(). ShutDown() ends the drain. Do not
   // call it from a reconcile function: it would wait for that call, and so for itself.
   //
   // Errors: kCancelled, kInvalidArgument, kDeadlock  as of Waiter::Wait; the drain goes on
