@@ -79,8 +79,8 @@ struct EndpointOptions {
   // The process may create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io. Answers
   // are kept: the user of a token for a minute, an allowed access for five minutes, a denied one for 30 seconds.
   std::optional<Connection> authorize{};
-  // Runs the functions below. Null: threads of the endpoint, one for each function that runs at a time. If
-  // you give one, nothing else that may hang must run on it, because checks would wait for a free thread.
+  // Runs the functions below. Null: threads of the endpoint, one for each function that runs at a time. If you give
+  // one, nothing else that may hang must run on it, because checks would wait for a free thread.
   Shared<Executor> executor{};
   Shared<Observer> observer{};  // of checks that failed; null: warnings on standard error
 };

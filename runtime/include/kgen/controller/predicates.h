@@ -13,8 +13,9 @@
 //
 // Each predicate judges some events and has no opinion on others: one on labels that changed has none on an object that
 // was added. An event on which a predicate has no opinion passes, and !predicate has no opinion on it either, so that a
-// negation loses no additions and no deletions. (In controller-runtime the negation of such a predicate drops them.) In
-// a && b and a || b, a predicate without an opinion leaves the decision to the other one.
+// negation loses no additions and no deletions. (In controller-runtime the negation of such a predicate drops them.) A
+// predicate that drops an event decides a && b, and one that passes it decides a || b; otherwise the combination has no
+// opinion if one of the two has none.
 //
 // Thread safety: predicates are immutable; any thread may copy and evaluate them, several at once. They do not block
 // unless a function of the user does.
