@@ -120,8 +120,7 @@ class Ref<const T> {
   const T* get() const noexcept KGEN_LIFETIMEBOUND { return any_ ? static_cast<const T*>(any_.object()) : nullptr; }
   // An object in a loop variable `const Pod& pod : view.ByIndex(...)` reads as the object itself.
   // A temporary does not convert, because the reference would outlive the Ref that keeps the object alive. Keep the
-  // Ref, or copy:
-  // `Pod mine = *ref`.
+  // Ref, or copy: `Pod mine = *ref`.
   operator const T&() const& noexcept KGEN_LIFETIMEBOUND { return *get(); }
   operator const T&() const&& = delete;
 

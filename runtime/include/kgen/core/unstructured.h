@@ -64,8 +64,8 @@ struct Unstructured {
   Result<Map<Json>> GetMap(std::string_view path) const;
 
   // Replaces the value at `path`, or adds one; objects on the path that are missing or null are created. An index names
-  // an element, or is the number of elements, which appends. `value` is a Json, text, a bool or a number. Errors:
-  // kInvalidArgument  the path is malformed, leads into `metadata` (which is typed: assign to its members), or
+  // an element, or is the number of elements, which appends. `value` is a Json, text, a bool or a number.
+  // Errors: kInvalidArgument  the path is malformed, leads into `metadata` (which is typed: assign to its members), or
   //                           to an element that does not exist; the Json is unset, the number not finite
   //         kDecode           a value on the path is neither an object nor a list
   template <typename V>

@@ -45,9 +45,11 @@ class TaskResult {
   Shared<State> state_ = MakeShared<State>();
 };
 
-// Runs the work of a test. Thread safety: only for the test's own thread; its executor and clock may be used from any
-// simulated thread. Determinism: the same seed, program and library give the same trace, independent of pointers, hash
-// seeds and wall time. Invariants (tests/runtime/testing/simulation_test.cc):
+// Runs the work of a test in virtual time.
+//
+// Thread safety: only for the test's own thread; its executor and clock may be used from any simulated thread.
+// Determinism: the same seed, program and library give the same trace, independent of pointers, hash seeds and wall
+// time. Invariants (tests/runtime/testing/simulation_test.cc):
 //   S1  At any moment at most one thread runs simulated work.
 //   S2  Tasks of one strand run in the order of posting.
 //   S3  Time moves only when nothing can run, and then to the earliest timer.
