@@ -24,7 +24,7 @@ namespace kgen::generator::commands {
 namespace {
 
 OptionSet Options() {
-  OptionSet options("kgen generate", "--out DIR [--namespace NS] FILE...",
+  OptionSet options("kgen generate", "--out DIR [--namespace NS | --runtime LIST] FILE...",
                     "Generates C++ types, clients, listers and informers from CRDs and OpenAPI v3 or v2 documents.");
   options.Value("out", 'o', "DIR", "output folder; include paths such as \"NS/...\" are relative to it");
   options.Value("namespace", 'n', "NS",
@@ -40,6 +40,9 @@ OptionSet Options() {
   options.Value("descriptions", '\0', "DIR",
                 "adds the descriptions in DIR to API documents that have none; openapi/README.md has their format");
   AddUseOptions(options);
+  options.Value(
+      "runtime", '\0', "LIST",
+      "for developers of kgen: only the types of the runtime itself, which the file LIST names, and their tables");
   options.Value("header", '\0', "FILE", "text for the top of each file, for example a licence");
   options.Value("depfile", '\0', "FILE", "writes a make rule with all inputs that were read");
   options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");
@@ -135,7 +138,12 @@ std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& p
   emit::EmitOptions options;
   if (!parsed.Has("out")) return std::unexpected("--out DIR is missing");
   if (parsed.positional().empty()) return std::unexpected("no input; pass files, folders, or - for standard input");
-  options.name_space = parsed.Value("namespace", "api");
+  for (const char* other :
+       {"namespace", "shards", "split-by-group", "group-names", "distinct", "use", "use-group-names"}) {
+    if (parsed.Has("runtime") && parsed.Has(other))
+      return std::unexpected("--runtime and --" + std::string(other) + " cannot be combined");
+  }
+  options.name_space = parsed.Value("namespace", parsed.Has("runtime") ? "runtime" : "api");
   if (!emit::IsNamespace(options.name_space)) {
     return std::unexpected(
         "--namespace needs lower-case identifiers such as acme or acme::shop, no keyword and not kgen, main or std, "
@@ -170,18 +178,39 @@ std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& p
   return options;
 }
 
+// The headers that the list of --runtime names; none without the option.
+std::expected<std::vector<emit::RuntimeHeader>, std::string> ReadRuntimeList(const ParsedOptions& parsed) {
+  if (!parsed.Has("runtime")) return {};
+  const std::string path = parsed.Value("runtime");
+  const auto text = ReadFile(path);
+  if (!text) return std::unexpected("cannot read the list of --runtime, " + Quote(path, 200) + ": " + text.error());
+  auto headers = emit::ParseRuntimeList(*text);
+  if (!headers) return std::unexpected(path + ":" + headers.error());
+  return headers;
+}
+
+emit::Files EmitRuntime(model::Api& api, const std::vector<emit::RuntimeHeader>& headers,
+                        const emit::EmitOptions& options, Diagnostics& diagnostics) {
+  emit::Files files;
+  for (const emit::RuntimeHeader& header : headers) {
+    files.merge(emit::EmitRuntime(api, header, options.header, diagnostics));
+  }
+  return diagnostics.has_errors() ? emit::Files() : files;
+}
+
 int Write(const emit::Files& files, const emit::EmitOptions& options, const UseSettings& uses,
           const std::vector<std::string>& inputs, const ParsedOptions& parsed, const Streams& streams) {
   std::string set = options.name_space;
   for (std::size_t at = set.find("::"); at != std::string::npos; at = set.find("::")) set.replace(at, 2, ".");
   const bool write = !parsed.Has("check") && !parsed.Has("dry-run");
-  const int code =
-      ReportOutput(emit::WriteOutput(files, {.folder = parsed.Value("out"),
-                                             .set = set,
-                                             .settings = Settings(options, uses, parsed.Has("descriptions")),
-                                             .force = parsed.Has("force"),
-                                             .write = write}),
-                   parsed, streams);
+  const int code = ReportOutput(
+      emit::WriteOutput(
+          files, {.folder = parsed.Value("out"),
+                  .set = set,
+                  .settings = parsed.Has("runtime") ? "--runtime" : Settings(options, uses, parsed.Has("descriptions")),
+                  .force = parsed.Has("force"),
+                  .write = write}),
+      parsed, streams);
   if (code != kFine || !parsed.Has("depfile")) return code;
   const std::string depfile = parsed.Value("depfile");
   if (parsed.Has("check")) return CheckLeftover(depfile, streams);
@@ -204,6 +233,8 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
   if (!options) return Usage(options.error(), streams);
   const auto uses = ReadUses(*parsed, options->name_space);
   if (!uses) return Usage(uses.error(), streams);
+  const auto runtime = ReadRuntimeList(*parsed);
+  if (!runtime) return Usage(runtime.error(), streams);
   Diagnostics diagnostics;
   for (std::string& id : parsed->Values("no-warn")) diagnostics.Disable(std::move(id));
   for (std::string& id : parsed->Values("error")) diagnostics.Promote(std::move(id));
@@ -226,7 +257,10 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
       emit::ReportUnknownPositions(emit::UseTypes(api, apis, uses->options, diagnostics), diagnostics);
     }
   }
-  const emit::Files files = diagnostics.has_errors() ? emit::Files() : emit::Emit(api, *options, diagnostics);
+  if (parsed->Has("runtime")) inputs.push_back(AbsolutePath(parsed->Value("runtime")));
+  const emit::Files files = diagnostics.has_errors() ? emit::Files()
+                            : parsed->Has("runtime") ? EmitRuntime(api, *runtime, *options, diagnostics)
+                                                     : emit::Emit(api, *options, diagnostics);
   const int code = Report(diagnostics, streams, parsed->Has("verbose"));
   if (code != kFine) return code;
   return Write(files, *options, *uses, inputs, *parsed, streams);

@@ -39,15 +39,18 @@ build() {
 # grep must read to the end: with -q it would close the pipe at the first match, and ninja would fail with SIGPIPE.
 has_target() { ninja -C "build/$1" -t targets all 2>/dev/null | grep "^$2: phony\|^bin/$2: " >/dev/null; }
 
-# generate_builtin_api FLAG: generates generated/ from the API documents. --force writes it, --check compares it. This
-# is the only place that knows how to do that.
+# generate_builtin_api FLAG: generates generated/ and the types of the runtime itself from the API documents. --force
+# writes them, --check compares them. This is the only place that knows how to do that.
 generate_builtin_api() {
-  local documents=openapi/kubernetes-1.36
+  local documents=openapi/kubernetes-1.36 status=0
   [ -d "$documents" ] || missing "$documents" "the types of the built-in API"
   configure dev
   build dev kgen
+  build/dev/bin/kgen generate "$1" --out runtime --runtime runtime/wire_types.txt --header generated/header.txt \
+    --descriptions "$documents/descriptions" "$documents"/*.json || status=$?
   build/dev/bin/kgen generate "$1" --out generated --namespace k8s --split-by-group --header generated/header.txt \
-    --descriptions "$documents/descriptions" "$documents"/*.json
+    --descriptions "$documents/descriptions" "$documents"/*.json || status=$?
+  return $status
 }
 
 # diff_builtin_api REVISION [ROOT]: prints what `kgen diff` says about openapi/ of the revision and that of the checkout

@@ -33,7 +33,7 @@ lint_format() {
 # Checks that tests/contract-coverage.md is up to date with the contract comments in tests/.
 lint_contracts() { python3 tools/contract_table.py --check "$lint_root"; }
 
-# Checks that generated/ is up to date with openapi/ and the generator.
+# Checks that generated/ and the generated types of the runtime are up to date with openapi/ and the generator.
 lint_generated() { generate_builtin_api --check 2>&1; }
 
 # Checks that openapi/ breaks nothing since the last release (before the first one, since lint_base), except what openapi/breaks.txt

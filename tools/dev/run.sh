@@ -23,7 +23,7 @@ verb_demo() {
 verb_regenerate() {
   need_setup
   generate_builtin_api --force  # nothing in it is edited by hand, and git has the old state
-  git status --short generated
+  git status --short generated runtime
   say "since the last commit:"
   diff_builtin_api HEAD || true
 }

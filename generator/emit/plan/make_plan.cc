@@ -97,6 +97,7 @@ class Planner {
       : api_(api), options_(options), diagnostics_(diagnostics), names_(api.types.size()) {
     plan_.name_space = options.name_space;
     plan_.folder = Replace(options.name_space, "::", "/");
+    plan_.runtime = options.runtime;
     plan_.stem = plan_.folder.substr(plan_.folder.rfind('/') + 1);
   }
 
@@ -137,7 +138,7 @@ class Planner {
     if (diagnostics_.has_errors()) return false;
     for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
     NameDeclared();
-    FindCommon();
+    if (!options_.runtime) FindCommon();
     return true;
   }
 
@@ -158,8 +159,9 @@ class Planner {
 
   // Marks the kinds that a server serves and all types that they need.
   void FindReachable() {
+    reachable_.resize(api_.types.size(), options_.runtime);
+    if (options_.runtime) return;
     FindBodies();
-    reachable_.resize(api_.types.size());
     std::vector<TypeId> todo;
     for (const model::Group& group : api_.groups) {
       for (const model::Version& version : group.versions) {
@@ -188,14 +190,15 @@ class Planner {
   }
 
   bool IsPlanned(const model::ApiKind& kind) const {
-    return kind.IsGenerated() || (kind.has_object_meta && bodies_.contains(&kind));
+    return options_.runtime || kind.IsGenerated() || (kind.has_object_meta && bodies_.contains(&kind));
   }
 
   // Returns whether the type gets its own struct.
   bool IsEmitted(TypeId id) const {
     const model::NamedType& type = api_.types[id];
-    return reachable_[id] && !type.runtime && type.declared.empty() && type.group != model::kMetaGroup &&
-           !type.version.empty() && type.schema.kind == model::Kind::kObject;
+    return reachable_[id] && !type.runtime && type.declared.empty() &&
+           (options_.runtime || type.group != model::kMetaGroup) && !type.version.empty() &&
+           type.schema.kind == model::Kind::kObject;
   }
 
   void NameVersions() {
@@ -237,7 +240,9 @@ class Planner {
       out.group_accessor = group.accessor + (taken ? "_" : "");
       out.accessor = DistinctIdentifiers(all, VersionAccessor, {"GroupInformers"})[at];
       out.folder = plan_.folder + "/" + out.group_space + "/" + out.space;
-      out.name_space = plan_.name_space + "::" + out.group_space + "::" + out.space;
+      out.header = out.folder + "/types.h";
+      out.name_space = plan_.name_space;
+      if (!options_.runtime) out.name_space += "::" + out.group_space + "::" + out.space;
       out.title = (out.group.empty() ? "" : out.group + "/") + out.version;
       plan_.versions.push_back(std::move(out));
     }
@@ -265,7 +270,7 @@ class Planner {
                                  .name = identifiers[i],
                                  .qualified = "::" + version.name_space + "::" + identifiers[i],
                                  .scope = version.name_space,
-                                 .header = version.folder + "/types.h"};
+                                 .header = version.header};
     }
     for (std::size_t i = 0; i < listed.size(); ++i) source.made_lists[listed[i]] = identifiers[source.types.size() + i];
   }
@@ -446,7 +451,7 @@ class Planner {
     if (!custom && !described) version.documentation = WhereDescriptionsAre(version);
     PlanAliases(source, version);
     PlanKinds(source, version);
-    PlanResources(source, version);
+    if (!options_.runtime) PlanResources(source, version);
   }
 
   const OwnTypes* Own(const PlannedVersion& version) const {

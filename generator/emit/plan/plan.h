@@ -142,6 +142,7 @@ struct PlannedVersion {
   std::string group_accessor;      // "Shop"
   std::string accessor;            // "V1"
   std::string folder;              // "acme/shop/v1"
+  std::string header;              // with the types, as code includes it: "acme/shop/v1/types.h"
   std::string name_space;          // "acme::shop::v1"
   std::string title;               // for comments: "shop.example.com/v1"
   PlannedHeader types;             // types.h
@@ -185,12 +186,16 @@ struct PlanOptions {
   GroupNaming group_naming = {};
   std::set<std::string, std::less<>> distinct = {};  // positions that share their type with no other (shapes.h)
   std::vector<OwnTypes> own = {};
+  // Every type of the API, for the runtime itself: in `name_space` without a namespace for the group version, and
+  // without lists and clients. See runtime_api.h.
+  bool runtime = false;
 };
 
 struct Plan {
   std::string name_space;
   std::string folder;                          // "acme", "acme/shop"
   std::string stem;                            // of the source file: "acme", "shop"
+  bool runtime = false;                        // PlanOptions::runtime
   bool built_in = false;                       // from API documents, not from CRDs; has the alias of meta
   std::map<std::string, PlannedGroup> groups;  // by group name; only groups with shared types
   std::vector<PlannedVersion> versions;        // by group, newest first

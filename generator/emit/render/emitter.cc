@@ -121,4 +121,18 @@ Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagn
   return files;
 }
 
+Files EmitRuntime(model::Api& api, const RuntimeHeader& runtime, const std::vector<std::string>& lines,
+                  Diagnostics& diagnostics) {
+  const OnlyTypes only(api, runtime, diagnostics);
+  if (diagnostics.has_errors()) return {};
+  Plan plan = MakePlan(api, {.name_space = runtime.name_space, .runtime = true}, diagnostics);
+  if (diagnostics.has_errors()) return {};
+  PlannedVersion& version = plan.versions.front();
+  version.header = runtime.include;
+  const FileHeader header{.lines = CommentLines(lines, kColumns), .fingerprint = {}, .manifest_fingerprint = {}};
+  TemplateEngine engine;
+  return {{runtime.header, engine.Render("types.h", ViewTypes(plan, version, TypesHeader::kTypes, header))},
+          {runtime.source, engine.Render("source.cc", ViewSource(plan, AllTables(plan), false, header))}};
+}
+
 }  // namespace kgen::generator::emit

@@ -13,6 +13,7 @@
 
 #include "generator/diagnostic.h"
 #include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/runtime_api.h"
 #include "generator/emit/spelling/group_names.h"
 #include "generator/model/api.h"
 
@@ -33,6 +34,11 @@ using Files = std::map<std::string, std::string>;
 
 // Empty if something cannot be emitted; the errors are in `diagnostics`.
 Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagnostics);
+
+// The types of one header of the runtime, with their tables. Restores `api` before it returns. `lines` are those of
+// EmitOptions::header.
+Files EmitRuntime(model::Api& api, const RuntimeHeader& runtime, const std::vector<std::string>& lines,
+                  Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::emit
 

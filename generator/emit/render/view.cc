@@ -88,7 +88,15 @@ bool Spaced(const Comment* before, const Comment& comment) {
   return before != nullptr && (before->size() > 1 || comment.size() > 1);
 }
 
-ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
+// Returns a function that returns one expression, in one line if it fits.
+ViewList Function(const std::string& signature, const std::string& expression, std::size_t indent) {
+  const std::string line = signature + " { return " + expression + "; }";
+  if (indent + line.size() <= kColumns) return {line};
+  return {signature + " {", "  return " + expression + ";", "}"};
+}
+
+// `equality` says that the struct declares its own comparison.
+ViewValue StructView(const PlannedStruct& planned, std::size_t depth, bool equality = false) {
   const std::size_t indent = 2 * depth + 2;
   ViewList aliases, aliases_after, nested, enums, fields;
   const Comment* before = nullptr;
@@ -99,7 +107,7 @@ ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
                            {"lines", Alias(alias.name, alias.target, indent)}});
     if (!alias.after) before = &alias.comment;
   }
-  for (const PlannedStruct& inner : planned.nested) nested.push_back(StructView(inner, depth + 1));
+  for (const PlannedStruct& inner : planned.nested) nested.push_back(StructView(inner, depth + 1, equality));
   for (const PlannedEnum& inner : planned.enums) {
     ViewList constants;
     for (const PlannedEnum::Constant& constant : inner.constants) {
@@ -118,8 +126,15 @@ ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
         {"spaced", Spaced(before, field.comment)}, {"comment", field.comment}, {"lines", Declaration(field, indent)}});
     before = &field.comment;
   }
+  ViewList equality_lines;
+  if (equality) {
+    equality_lines =
+        Function("friend bool operator==(const " + planned.name + "& a, const " + planned.name + "& b) noexcept",
+                 "kgen::detail::EqualStruct(&a, &b, kTable)", indent);
+  }
   return ViewMap{{"comment", planned.comment},
                  {"name", planned.name},
+                 {"equality_lines", std::move(equality_lines)},
                  {"has_shared", !aliases.empty()},
                  {"shared", std::move(aliases)},
                  {"has_aliases_after", !aliases_after.empty()},
@@ -234,13 +249,6 @@ ViewValue KindView(const PlannedKindInfo& kind) {
                  {"list", kind.list.empty() ? "nullptr" : "&" + kind.list + "::kTable"}};
 }
 
-// Returns a function that returns one expression, in one line if it fits.
-ViewList Function(const std::string& signature, const std::string& expression, std::size_t indent) {
-  const std::string line = signature + " { return " + expression + "; }";
-  if (indent + line.size() <= kColumns) return {line};
-  return {signature + " {", "  return " + expression + ";", "}"};
-}
-
 ViewList Derived(const std::string& name, const std::string& base) {
   if (6 + name.size() + 3 + base.size() + 2 <= kColumns) return {"class " + name + " : " + base + " {"};
   return {"class " + name, "    : " + base + " {"};
@@ -288,7 +296,7 @@ void EnumNameViews(const PlannedVersion& version, ViewList& includes, ViewList& 
 ViewValue SectionView(const TablePart& part, ViewList& includes) {
   const PlannedVersion* version = part.version;
   const std::string& name_space = version == nullptr ? part.group->name_space : version->name_space;
-  includes.push_back(version == nullptr ? part.group->folder + "/shapes.h" : version->folder + "/types.h");
+  includes.push_back(version == nullptr ? part.group->folder + "/shapes.h" : version->header);
   ViewList tables, infos, clients, enum_names;
   std::set<std::string> symbols, wanted;
   for (std::size_t i = part.first; i < part.last; ++i) {
@@ -343,6 +351,24 @@ ViewList Includes(std::vector<std::string> includes) {
   return ViewList(includes.begin(), includes.end());
 }
 
+// The headers that a header of the runtime needs, and no others: most sources include it.
+std::vector<std::string> RuntimeIncludes(const PlannedVersion& version) {
+  static constexpr std::pair<std::string_view, std::string_view> kHeaders[] = {
+      {"kgen::Bytes", "string.h"},   {"kgen::Duration", "time.h"},      {"kgen::IntOrString", "value.h"},
+      {"kgen::Json", "json.h"},      {"kgen::List<", "list.h"},         {"kgen::Map<", "map.h"},
+      {"kgen::MicroTime", "time.h"}, {"kgen::Optional<", "optional.h"}, {"kgen::Quantity", "quantity.h"},
+      {"kgen::String", "string.h"},  {"kgen::Time", "time.h"},          {"kgen::meta::v1::", "object_meta.h"}};
+  std::set<std::string> names = {"kgen/core/type_table.h", "kgen/core/unknown_fields.h"};
+  for (const PlannedStruct& planned : version.structs) {
+    for (const PlannedField& field : planned.fields) {
+      for (const auto& [type, name] : kHeaders) {
+        if (field.type.find(type) != std::string::npos) names.insert("kgen/core/" + std::string(name));
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 bool HasInformers(const PlannedVersion& version) {
   for (const PlannedResource& resource : version.resources) {
     if (resource.has_informer) return true;
@@ -382,16 +408,24 @@ ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, TypesHeader w
   const bool common = which == TypesHeader::kCommon;
   const PlannedHeader& planned_header = common ? version.common : version.types;
   const std::string common_path = version.folder + "/common_types.h";
-  ViewMap view = FileView(common ? common_path : version.folder + "/types.h", version.name_space, header);
+  const bool private_header = plan.runtime && !version.header.starts_with("kgen/");
+  ViewMap view = FileView(private_header ? "kgen/src/" + version.header
+                          : common       ? common_path
+                                         : version.header,
+                          version.name_space, header);
   std::vector<std::string> includes(planned_header.includes.begin(), planned_header.includes.end());
-  includes.insert(includes.end(), {header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
-                                   "kgen/core/type_table.h", "kgen/core/value.h"});
+  if (plan.runtime) {
+    includes = RuntimeIncludes(version);
+  } else {
+    includes.insert(includes.end(), {header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
+                                     "kgen/core/type_table.h", "kgen/core/value.h"});
+  }
   ViewList structs, aliases;
   bool columns = false;
   for (const PlannedStruct& planned : version.structs) {
     if (planned.common != common) continue;
     columns = columns || !planned.columns.empty();
-    if (!planned.own) structs.push_back(StructView(planned, 0));
+    if (!planned.own) structs.push_back(StructView(planned, 0, plan.runtime));
   }
   if (columns) includes.emplace_back("kgen/core/printer_column.h");
   const auto group = plan.groups.find(version.group);
@@ -405,6 +439,7 @@ ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, TypesHeader w
   }
   view.emplace_back("title", version.title);
   view.emplace_back("common", common);
+  view.emplace_back("in_runtime", plan.runtime);
   view.emplace_back("documentation", version.documentation);
   view.emplace_back("shapes_space", shared ? ViewValue(group->second.name_space) : ViewValue(false));
   view.emplace_back("has_common", !common && version.has_common);
@@ -522,7 +557,7 @@ ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool w
     }
     for (const PlannedVersion& version : plan.versions) {
       if (version.kind_types.empty()) continue;
-      if (seen.insert(version.folder).second) includes.push_back(version.folder + "/types.h");
+      if (seen.insert(version.folder).second) includes.push_back(version.header);
       for (const std::string& type : version.kind_types)
         kinds.push_back("&::" + version.name_space + "::" + type + "::kTable");
     }

@@ -102,6 +102,45 @@ TEST_F(Generate, NamesTheMissingPartOfACommandLine) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
+TEST_F(Generate, MakesTheTypesOfTheRuntimeThatAListNamesAndAllThatTheyContain) {
+  std::ofstream(folder_ / "list.txt") << "# types\nsrc/a/event.h src/a/event.cc kgen::a events.k8s.io/v1/Event\n"
+                                      << "include/kgen/core/scale.h src/core/scale.cc kgen::b autoscaling/v1/Scale\n";
+  const auto api = [](const char* name) { return test_support::SourcePath("openapi/kubernetes-1.36/") + name; };
+  const Result result = Invoke({"--out", out_, "--runtime", folder_ / "list.txt", api("apis__events.k8s.io__v1.json"),
+                                api("apis__apps__v1.json")});
+  ASSERT_EQ(result.code, kFine) << result.err;
+  const Tree files = ReadTree(out_);
+  EXPECT_THAT(files, SizeIs(5));  // and the manifest
+  const std::string& event = files.at("src/a/event.h");
+  EXPECT_THAT(event, HasSubstr("#ifndef KGEN_SRC_A_EVENT_H_"));
+  EXPECT_THAT(event, HasSubstr("namespace kgen::a {"));
+  EXPECT_THAT(event, HasSubstr("struct ObjectReference {"));
+  EXPECT_THAT(event, HasSubstr("friend bool operator==(const ObjectReference& a"));
+  EXPECT_THAT(event, Not(HasSubstr("EventList")));
+  EXPECT_THAT(event, Not(HasSubstr("struct ObjectMeta")));
+  EXPECT_THAT(event, Not(HasSubstr("fingerprint.h")));
+  EXPECT_THAT(files.at("src/a/event.cc"), HasSubstr("#include \"a/event.h\""));
+  EXPECT_THAT(files.at("include/kgen/core/scale.h"), HasSubstr("#ifndef KGEN_CORE_SCALE_H_"));
+  EXPECT_THAT(files.at("src/core/scale.cc"), HasSubstr("\"kgen.b.Scale\""));
+}
+
+TEST_F(Generate, RefusesAListOfTheRuntimeThatNamesNoTypeOrCannotBeRead) {
+  const std::string list = folder_ / "list.txt";
+  const std::string events = test_support::SourcePath("openapi/kubernetes-1.36/apis__events.k8s.io__v1.json");
+  EXPECT_EQ(Invoke({"--out", out_, "--runtime", list, events}).code, kBadUsage);
+  std::ofstream(list) << "# types\nsrc/a/event.h src/a/event.cc kgen::a\n";
+  Result result = Invoke({"--out", out_, "--runtime", list, events});
+  EXPECT_EQ(result.code, kBadUsage);
+  EXPECT_THAT(result.err, HasSubstr("list.txt:2: a line needs"));
+  std::ofstream(list) << "src/a/event.h src/a/event.cc kgen::a events.k8s.io/v1/Evnt\n";
+  result = Invoke({"--out", out_, "--runtime", list, events});
+  EXPECT_EQ(result.code, kBadInput);
+  EXPECT_THAT(result.err, HasSubstr("events.k8s.io/v1/Evnt"));
+  EXPECT_THAT(Invoke({"--out", out_, "--runtime", list, "--namespace", "acme", events}).err,
+              HasSubstr("--runtime and --namespace cannot be combined"));
+  EXPECT_FALSE(fs::exists(out_));
+}
+
 // Contract: generator OUT-03.
 TEST_F(Generate, WritesAFingerprintThatEveryHeaderIncludesAndThatChangesWithAnyOfThem) {
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", orders_}).code, kFine);

@@ -10,8 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "controller/election/lease.h"
-#include "controller/events/event.h"
 #include "generator/commands/load_api.h"
 #include "generator/emit/plan/plan_types.h"
 #include "kgen/core/object_meta.h"
@@ -123,16 +121,6 @@ TEST(RuntimeTypes, OfScaleHaveTheMembersOfTheDocuments) {
   ExpectMembersOf("autoscaling", "Scale", autoscaling::v1::Scale::kTable, {"apiVersion", "kind"});
   ExpectMembersOf("autoscaling", "ScaleSpec", autoscaling::v1::ScaleSpec::kTable);
   ExpectMembersOf("autoscaling", "ScaleStatus", autoscaling::v1::ScaleStatus::kTable);
-}
-
-TEST(RuntimeTypes, OfControllersHaveTheMembersOfTheDocumentsThatTheyUse) {
-  ExpectMembersOf("coordination.k8s.io", "Lease", controller::Lease::kTable, {"apiVersion", "kind"});
-  ExpectMembersOf("coordination.k8s.io", "LeaseSpec", controller::LeaseSpec::kTable, {"preferredHolder", "strategy"});
-  ExpectMembersOf("events.k8s.io", "Event", controller::Event::kTable,
-                  {"apiVersion", "deprecatedCount", "deprecatedFirstTimestamp", "deprecatedLastTimestamp",
-                   "deprecatedSource", "kind"});
-  ExpectMembersOf("events.k8s.io", "EventSeries", controller::EventSeries::kTable);
-  ExpectMembersOf("", "ObjectReference", controller::ObjectReference::kTable, {"fieldPath"});
 }
 
 }  // namespace

@@ -6,65 +6,15 @@
 #include <charconv>
 #include <cstddef>
 #include <initializer_list>
-#include <type_traits>
 #include <utility>
 
 #include "client/verbs/label_names.h"
 #include "core/json/utf8.h"
-#include "core/tables/table_builder.h"
 #include "kgen/core/object_key.h"
 #include "net/dns_names.h"
 
 namespace kgen::controller {
 namespace {
-
-using detail::FindNameSlots;
-using detail::MakeField;
-using detail::MakeTable;
-using detail::NameSlots;
-
-constexpr Field kObjectReferenceFields[] = {
-    MakeField("apiVersion", offsetof(ObjectReference, apiVersion), ValueKind::kString),
-    MakeField("kind", offsetof(ObjectReference, kind), ValueKind::kString),
-    MakeField("name", offsetof(ObjectReference, name), ValueKind::kString),
-    MakeField("namespace", offsetof(ObjectReference, namespace_), ValueKind::kString),
-    MakeField("resourceVersion", offsetof(ObjectReference, resourceVersion), ValueKind::kString),
-    MakeField("uid", offsetof(ObjectReference, uid), ValueKind::kString),
-};
-constexpr NameSlots kObjectReferenceSlots = FindNameSlots(kObjectReferenceFields);
-static_assert(std::is_standard_layout_v<ObjectReference>);
-
-constexpr Field kEventSeriesFields[] = {
-    MakeField("count", offsetof(EventSeries, count), ValueKind::kInt32),
-    MakeField("lastObservedTime", offsetof(EventSeries, lastObservedTime), ValueKind::kMicroTime),
-};
-constexpr NameSlots kEventSeriesSlots = FindNameSlots(kEventSeriesFields);
-static_assert(std::is_standard_layout_v<EventSeries>);
-
-constexpr Field kEventFields[] = {
-    MakeField("metadata", offsetof(Event, metadata), ValueKind::kStruct, &meta::v1::ObjectMeta::kTable),
-    MakeField("action", offsetof(Event, action), ValueKind::kString),
-    MakeField("eventTime", offsetof(Event, eventTime), ValueKind::kMicroTime),
-    MakeField("note", offsetof(Event, note), ValueKind::kString),
-    MakeField("reason", offsetof(Event, reason), ValueKind::kString),
-    MakeField("regarding", offsetof(Event, regarding), ValueKind::kBox, &ObjectReference::kTable),
-    MakeField("related", offsetof(Event, related), ValueKind::kBox, &ObjectReference::kTable),
-    MakeField("reportingController", offsetof(Event, reportingController), ValueKind::kString),
-    MakeField("reportingInstance", offsetof(Event, reportingInstance), ValueKind::kString),
-    MakeField("series", offsetof(Event, series), ValueKind::kBox, &EventSeries::kTable),
-    MakeField("type", offsetof(Event, type), ValueKind::kString),
-};
-constexpr NameSlots kEventSlots = FindNameSlots(kEventFields);
-static_assert(std::is_standard_layout_v<Event>);
-
-constexpr KindInfo kEventKind = {.group = "events.k8s.io",
-                                 .version = "v1",
-                                 .kind = "Event",
-                                 .list_kind = "EventList",
-                                 .resource = "events",
-                                 .singular = "event",
-                                 .scope = Scope::kNamespaced,
-                                 .list = nullptr};
 
 // The limits of the server, in bytes.
 constexpr std::size_t kMaxWord = 128;  // reason, action, reportingInstance
@@ -80,7 +30,7 @@ std::string_view KindOf(const detail::EventObject& object) noexcept {
 }
 
 ObjectReference ReferenceTo(const detail::EventObject& object) {
-  ObjectReference reference{.kind = KindOf(object), .name = object.metadata.name};
+  ObjectReference reference{.name = object.metadata.name, .kind = KindOf(object)};
   if (object.of != nullptr) {
     reference.apiVersion = GroupVersion{object.of->group, object.of->version}.str();
   } else {
@@ -151,14 +101,7 @@ std::string Describe(std::string_view kind, std::string_view namespace_, std::st
 
 }  // namespace
 
-constinit const TypeTable ObjectReference::kTable =
-    MakeTable<ObjectReference>("kgen.controller.ObjectReference", kObjectReferenceFields, kObjectReferenceSlots);
-constinit const TypeTable EventSeries::kTable =
-    MakeTable<EventSeries>("kgen.controller.EventSeries", kEventSeriesFields, kEventSeriesSlots);
-constinit const TypeTable Event::kTable =
-    MakeTable<Event>("kgen.controller.Event", kEventFields, kEventSlots, offsetof(Event, metadata), &kEventKind);
-
-EventSource::EventSource(EventRecorderOptions options)
+EventReporter::EventReporter(EventRecorderOptions options)
     : controller(std::move(options.controller)), instance(std::move(options.instance)) {
   if (!client::IsQualifiedName(controller)) {
     problem = "EventRecorderOptions::controller is \"" + controller +
@@ -171,7 +114,7 @@ EventSource::EventSource(EventRecorderOptions options)
   }
 }
 
-std::expected<Event, std::string> MakeEvent(const EventSource& source, const detail::EventObject& regarding,
+std::expected<Event, std::string> MakeEvent(const EventReporter& source, const detail::EventObject& regarding,
                                             const detail::EventObject* related, const EventDetails& details,
                                             SysMicros now) {
   Event event{.action = details.action,

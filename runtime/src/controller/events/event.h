@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// An Event of events.k8s.io/v1 as far as a recorder writes it, and what a server checks of it. The runtime includes no
-// generated code, so it has its own types.
+// An Event of events.k8s.io/v1 as a recorder writes it, and what a server checks of it.
 #ifndef KGEN_SRC_CONTROLLER_EVENTS_EVENT_H_
 #define KGEN_SRC_CONTROLLER_EVENTS_EVENT_H_
 
@@ -10,56 +9,15 @@
 #include <string>
 #include <string_view>
 
+#include "controller/events/event_types.h"
 #include "kgen/controller/event_recorder.h"
-#include "kgen/core/object_meta.h"
-#include "kgen/core/optional.h"
-#include "kgen/core/string.h"
 #include "kgen/core/time.h"
-#include "kgen/core/type_table.h"
-#include "kgen/core/unknown_fields.h"
 
 namespace kgen::controller {
 
-struct ObjectReference {
-  String apiVersion{};
-  String kind{};
-  String name{};
-  String namespace_{};
-  String resourceVersion{};
-  String uid{};
-  UnknownFields unknown_fields{};
-
-  static const TypeTable kTable;
-};
-
-struct EventSeries {
-  Optional<std::int32_t> count{};
-  MicroTime lastObservedTime{};
-  UnknownFields unknown_fields{};
-
-  static const TypeTable kTable;
-};
-
-struct Event {
-  meta::v1::ObjectMeta metadata{};
-  String action{};
-  MicroTime eventTime{};
-  String note{};
-  String reason{};
-  Optional<ObjectReference> regarding = kAbsent;
-  Optional<ObjectReference> related = kAbsent;
-  String reportingController{};
-  String reportingInstance{};
-  Optional<EventSeries> series = kAbsent;
-  String type{};
-  UnknownFields unknown_fields{};
-
-  static const TypeTable kTable;
-};
-
 // Who reports. Empty text in `problem` means that a server accepts it.
-struct EventSource {
-  explicit EventSource(EventRecorderOptions options);
+struct EventReporter {
+  explicit EventReporter(EventRecorderOptions options);
 
   std::string controller;
   std::string instance;
@@ -67,7 +25,7 @@ struct EventSource {
 };
 
 // An Event without a name, or why a server would refuse it and what to do about that.
-std::expected<Event, std::string> MakeEvent(const EventSource& source, const detail::EventObject& regarding,
+std::expected<Event, std::string> MakeEvent(const EventReporter& source, const detail::EventObject& regarding,
                                             const detail::EventObject* related, const EventDetails& details,
                                             SysMicros now);
 

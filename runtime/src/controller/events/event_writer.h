@@ -98,7 +98,7 @@ class EventWriter final : public SharedObject {
   const Shared<Executor> executor_;
   const Shared<Clock> clock_;
   const Shared<Strand> strand_;
-  const EventSource source_;
+  const EventReporter source_;
 
   Mutex mutex_;
   detail::LruMap<Shared<Record>> series_ KGEN_GUARDED_BY(mutex_);  // the open ones, by SeriesOf()
