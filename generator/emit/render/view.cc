@@ -351,22 +351,18 @@ ViewList Includes(std::vector<std::string> includes) {
   return ViewList(includes.begin(), includes.end());
 }
 
-// The headers that a header of the runtime needs, and no others: most sources include it.
+// The values that members can have. Generated headers get them from that of ObjectMeta, which is one of the runtime's.
 std::vector<std::string> RuntimeIncludes(const PlannedVersion& version) {
-  static constexpr std::pair<std::string_view, std::string_view> kHeaders[] = {
-      {"kgen::Bytes", "string.h"},   {"kgen::Duration", "time.h"},      {"kgen::IntOrString", "value.h"},
-      {"kgen::Json", "json.h"},      {"kgen::List<", "list.h"},         {"kgen::Map<", "map.h"},
-      {"kgen::MicroTime", "time.h"}, {"kgen::Optional<", "optional.h"}, {"kgen::Quantity", "quantity.h"},
-      {"kgen::String", "string.h"},  {"kgen::Time", "time.h"},          {"kgen::meta::v1::", "object_meta.h"}};
-  std::set<std::string> names = {"kgen/core/type_table.h", "kgen/core/unknown_fields.h"};
+  std::vector<std::string> names = {"kgen/core/json.h",     "kgen/core/list.h",       "kgen/core/map.h",
+                                    "kgen/core/optional.h", "kgen/core/quantity.h",   "kgen/core/string.h",
+                                    "kgen/core/time.h",     "kgen/core/type_table.h", "kgen/core/unknown_fields.h"};
   for (const PlannedStruct& planned : version.structs) {
-    for (const PlannedField& field : planned.fields) {
-      for (const auto& [type, name] : kHeaders) {
-        if (field.type.find(type) != std::string::npos) names.insert("kgen/core/" + std::string(name));
-      }
-    }
+    const auto has_meta = [](const PlannedField& field) { return field.type.contains("kgen::meta::v1::"); };
+    if (!std::ranges::any_of(planned.fields, has_meta)) continue;
+    names.emplace_back("kgen/core/object_meta.h");
+    break;
   }
-  return {names.begin(), names.end()};
+  return names;
 }
 
 bool HasInformers(const PlannedVersion& version) {

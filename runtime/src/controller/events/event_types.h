@@ -13,8 +13,12 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kgen/core/json.h"
+#include "kgen/core/list.h"
+#include "kgen/core/map.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/optional.h"
+#include "kgen/core/quantity.h"
 #include "kgen/core/string.h"
 #include "kgen/core/time.h"
 #include "kgen/core/type_table.h"
