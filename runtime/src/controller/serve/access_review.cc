@@ -5,17 +5,19 @@
 #include <chrono>
 #include <cstddef>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "client/request/errors.h"
+#include "controller/serve/subject_access_review.h"
+#include "controller/serve/token_review.h"
 #include "core/execution/post_timer.h"
 #include "core/out_of_memory.h"
+#include "kgen/codec/decode.h"
+#include "kgen/codec/encode.h"
 
 namespace kgen::controller {
 namespace {
 
-using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -45,32 +47,26 @@ bool MayPass(const Error& error) {
   return error.code() == Code::kUnavailable || error.code() == Code::kServer || error.code() == Code::kTooManyRequests;
 }
 
-// The member `name` of the status, or null.
-json StatusOf(const ApiResponse& response, const char* name) {
-  const json body = json::parse(response.body, nullptr, false);
-  const json::json_pointer path(std::string("/status/") + name);
-  return body.is_object() && body.contains(path) ? body.at(path) : json();
+// A user without a name if the text is none.
+UserInfo UserOf(const std::string& json) {
+  Result<UserInfo> user = Decode<UserInfo>(json);
+  return user ? *std::move(user) : UserInfo();
 }
 
-std::string TextOf(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-std::string NameOf(const std::string& user) {
-  const json parsed = json::parse(user, nullptr, false);
-  return parsed.is_object() && parsed.contains("username") && parsed["username"].is_string()
-             ? parsed["username"].get<std::string>()
-             : "without a name";
+std::string NameOf(const UserInfo& user) {
+  return user.username.has_value() ? std::string(user.username) : "without a name";
 }
 
 // The body of a review of whether `user` may do this.
-std::string AccessBody(const std::string& user, const std::string& verb, const std::string& path) {
-  json spec = {{"nonResourceAttributes", {{"path", path}, {"verb", verb}}}};
-  const json parsed = json::parse(user, nullptr, false);
-  for (const auto& [from, to] : {std::pair("username", "user"), std::pair("uid", "uid"), std::pair("groups", "groups"),
-                                 std::pair("extra", "extra")}) {
-    if (parsed.is_object() && parsed.contains(from)) spec[to] = parsed[from];
-  }
-  return TextOf(
-      {{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", std::move(spec)}});
+std::string AccessBody(const UserInfo& user, const std::string& verb, const std::string& path) {
+  SubjectAccessReview review;
+  SubjectAccessReviewSpec& spec = *review.spec;
+  spec.extra = user.extra;
+  spec.groups = user.groups;
+  spec.nonResourceAttributes = NonResourceAttributes{.path = path, .verb = verb};
+  spec.uid = user.uid;
+  spec.user = user.username;
+  return Encode(review);
 }
 
 AccessReview::Verdict Unauthorized() { return {.status = 401, .message = "Unauthorized"}; }
@@ -204,13 +200,14 @@ void AccessReview::Review(std::string_view authorization, std::string verb, std:
 }
 
 void AccessReview::AskForUser(const std::string& token, const std::string& name, Pending pending) {
-  const json body = {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", token}}}};
+  TokenReview review;
+  review.spec->token = token;
   auto answered = [self = Shared<AccessReview>(this), name,
                    pending = std::move(pending)](Result<ApiResponse> answer) mutable {
     if (!answer) return pending.done({500, "Authentication failed", answer.error()});
-    const json user = StatusOf(*answer, "user");
-    const bool valid = StatusOf(*answer, "authenticated") == json(true) && user.is_object();
-    const std::string text = valid ? TextOf(user) : std::string();
+    const Result<TokenReview> answered = Decode<TokenReview>(answer->body);
+    const bool valid = answered && answered->status->authenticated == true && answered->status->user;
+    const std::string text = valid ? Encode(*answered->status->user) : std::string();
     {
       const MutexLock lock(self->mutex_);
       self->Forget(valid ? self->strangers_ : self->users_, name);
@@ -219,12 +216,13 @@ void AccessReview::AskForUser(const std::string& token, const std::string& name,
     if (!valid) return pending.done(Unauthorized());
     self->OnUser(text, std::move(pending));
   };
-  MakeShared<Post>(connection_, "/apis/authentication.k8s.io/v1/tokenreviews", TextOf(body),
+  MakeShared<Post>(connection_, "/apis/authentication.k8s.io/v1/tokenreviews", Encode(review),
                    "review the token of a client of the endpoint", std::move(answered))
       ->Send();
 }
 
-void AccessReview::OnUser(const std::string& user, Pending pending) {
+void AccessReview::OnUser(const std::string& json, Pending pending) {
+  const UserInfo user = UserOf(json);
   const std::string body = AccessBody(user, pending.verb, pending.path);
   const std::string name = hash_.Of(body);
   bool allowed = false, denied = false;
@@ -242,7 +240,8 @@ void AccessReview::OnUser(const std::string& user, Pending pending) {
   auto answered = [self = Shared<AccessReview>(this), name, user = NameOf(user),
                    pending = std::move(pending)](Result<ApiResponse> answer) mutable {
     if (!answer) return pending.done({500, "Authorization for user " + user + " failed", answer.error()});
-    const bool may = StatusOf(*answer, "allowed") == json(true);
+    const Result<SubjectAccessReview> answered = Decode<SubjectAccessReview>(answer->body);
+    const bool may = answered && answered->status->allowed == true;
     {
       const MutexLock lock(self->mutex_);
       self->Forget(may ? self->denied_ : self->allowed_, name);

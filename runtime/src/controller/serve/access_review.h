@@ -63,8 +63,8 @@ class AccessReview final : public SharedObject {
 
   Place Enter(Line AccessReview::* line);
   void AskForUser(const std::string& token, const std::string& name, Pending pending);
-  // `user` is as in the status of a TokenReview, as JSON.
-  void OnUser(const std::string& user, Pending pending);
+  // `json` is the user in the status of a TokenReview.
+  void OnUser(const std::string& json, Pending pending);
   static bool IsKept(Cache& cache, const std::string& name, TimePoint now);
   static void Forget(Cache& cache, const std::string& name);
   void Keep(Cache& cache, const std::string& name, std::string text, Nanos time) KGEN_REQUIRES(mutex_);

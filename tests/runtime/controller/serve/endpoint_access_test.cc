@@ -40,9 +40,8 @@ class EndpointAccessTest : public EndpointTest {
   }
 
   void Reply(const json& status, int http = 201) {
-    transport_->Reply({.status = http,
-                       .body = json{{"kind", "Review"}, {"status", status}}.dump(),
-                       .headers = {{"content-type", "application/json"}}});
+    transport_->Reply(
+        {.status = http, .body = json{{"status", status}}.dump(), .headers = {{"content-type", "application/json"}}});
   }
   void ReplyUser() {
     Reply({{"authenticated", true},
@@ -64,7 +63,8 @@ TEST_F(EndpointAccessTest, AsksWhoseTheTokenIsAndWhatTheUserMayDo) {
   ASSERT_EQ(transport_->size(), 2u);
   EXPECT_EQ(transport_->request(0).method, "POST");
   EXPECT_THAT(transport_->request(0).path, StartsWith("/apis/authentication.k8s.io/v1/tokenreviews"));
-  EXPECT_EQ(json::parse(transport_->request(0).body)["spec"], json({{"token", "secret"}}));
+  EXPECT_EQ(transport_->request(0).body,
+            R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenReview","spec":{"token":"secret"}})");
   EXPECT_THAT(transport_->request(1).path, StartsWith("/apis/authorization.k8s.io/v1/subjectaccessreviews"));
   EXPECT_EQ(json::parse(transport_->request(1).body)["spec"],
             json({{"user", "prometheus"},
@@ -136,6 +136,21 @@ TEST_F(EndpointAccessTest, RefusesARequestWithoutAValidToken) {
   EXPECT_EQ(transport_->size(), 5u);
   EXPECT_EQ(AskWith("t0"), "401 Unauthorized\n");  // known
   EXPECT_EQ(transport_->size(), 5u);
+}
+
+TEST_F(EndpointAccessTest, RefusesATokenIfTheAnswerIsNoTokenReviewWithAUser) {
+  const json user = {{"username", "prometheus"}};
+  for (const json& status :
+       {json{{"authenticated", "true"}, {"user", user}}, json{{"authenticated", true}}, json("x")}) {
+    Reply(status);
+    EXPECT_THAT(AskWith("secret" + std::to_string(transport_->size())), StartsWith("401 ")) << status;
+  }
+  transport_->Reply(
+      {.status = 201,
+       .body =
+           json{{"apiVersion", "v1"}, {"kind", "Status"}, {"status", {{"authenticated", true}, {"user", user}}}}.dump(),
+       .headers = {{"content-type", "application/json"}}});
+  EXPECT_THAT(AskWith("other"), StartsWith("401 "));
 }
 
 TEST_F(EndpointAccessTest, NeedsNoTokenForHealth) {
