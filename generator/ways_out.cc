@@ -50,6 +50,7 @@ constexpr WayOfError kWays[] = {
     {"reference-depth", "give an object with properties inside of them a definition of its own"},
     {"reference-form", "kgen follows only #/components/schemas/NAME and #/definitions/NAME"},
     {"reference-size", "give the objects inside of the definitions definitions of their own"},
+    {"runtime-type", "write GROUP/VERSION/NAME, or VERSION/NAME in the core group, as the documents name the type"},
     {"schema-type", "write object, array, string, integer, number or boolean"},
     {"syntax", "correct the text at this position; yamllint and jq find such faults too"},
     {"too-many-members", "make it a map: additionalProperties instead of properties"},

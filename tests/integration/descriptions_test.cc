@@ -166,6 +166,12 @@ json Changed(json value) {
   return value;
 }
 
+// Another value that a client could send; times stay times.
+json Claimed(const json& value) {
+  if (value.is_string() && std::string(value).ends_with('Z')) return "2001-02-03T04:05:06Z";
+  return Changed(value);
+}
+
 class DescriptionsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -238,6 +244,33 @@ TEST_F(DescriptionsTest, SayWhatTheServerStoresForAnAbsentMember) {
   EXPECT_GT(seen.size(), 60u);
   for (const std::string& name : all)
     if (!seen.contains(name)) std::printf("not compared: the default of %s\n", name.c_str());
+}
+
+// A member that the server sets has its value whatever a client sends, or the server refuses what was sent.
+TEST_F(DescriptionsTest, SayWhichMembersOnlyTheServerSets) {
+  std::set<std::string> seen;
+  for (const json& sent : Objects()) {
+    SCOPED_TRACE(Title(sent));
+    if (Title(sent) == "v1 Binding") continue;  // of a pod that is not there
+    const DynamicResource client = Must(ClientOf(sent));
+    const Result<Unstructured> created = client.Create(Object(sent), {.dry_run = true});
+    ASSERT_TRUE(created.has_value()) << created.error();
+    described_.Walk(sent, json::parse(Encode(*created)), [&](const Place& place) {
+      if (place.facts.value("set_by", "") != "server" || place.stored == nullptr) return;
+      if (place.name == "core.v1 PodStatus.qosClass") return;  // taken from a client that creates the pod
+      json claimed = sent;
+      claimed[place.path] = Claimed(*place.stored);
+      if (claimed[place.path] == *place.stored) return;
+      const Result<Unstructured> again = client.Create(Object(claimed), {.dry_run = true});
+      const json stored = again ? json::parse(Encode(*again)) : json();
+      EXPECT_FALSE(again && stored.contains(place.path) && stored[place.path] == claimed[place.path])
+          << place.name << " at " << place.path.to_string() << ": the server takes " << claimed[place.path].dump()
+          << " from a client";
+      seen.insert(place.name);
+    });
+  }
+  EXPECT_GT(seen.size(), 10u);
+  for (const std::string& name : seen) std::printf("set by the server: %s\n", name.c_str());
 }
 
 TEST_F(DescriptionsTest, SayWhichMembersTheServerRefusesToChange) {

@@ -101,8 +101,11 @@ struct Event {
   kgen::Time deprecatedLastTimestamp{};
   // Who reported the event, for events from the older core/v1 API. It must be absent in new events. Immutable.
   kgen::Optional<EventSource> deprecatedSource = kgen::kAbsent;
-  // When it first happened. Events from the older core/v1 API may lack it. Immutable.
+
+  // When it first happened. Events that are created through this API need it; those from the older core/v1 API may lack
+  // it. Immutable.
   kgen::MicroTime eventTime{};
+
   // A text for people that describes what happened, of at most 1024 bytes. Immutable.
   kgen::String note{};
 
@@ -123,7 +126,7 @@ struct Event {
   // through this API need it. Immutable.
   kgen::String reportingInstance{};
 
-  // How often it has happened since. Absent means once.
+  // How often it has happened, and when last. Absent means that it happened once.
   kgen::Optional<EventSeries> series = kgen::kAbsent;
   // Normal or Warning. Events that are created through this API need it. Immutable.
   kgen::String type{};

@@ -31,7 +31,7 @@ namespace kgen::controller {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
-// Describes the field selector of a request. Set at most one of its members.
+// Describes the field selector of a request. Exactly one of its members must be set.
 struct FieldSelectorAttributes {
   // The selector as it stands in a query. The server parses it; authorizers should look at the requirements alone.
   kgen::String rawSelector{};
@@ -49,7 +49,7 @@ struct FieldSelectorAttributes {
   }
 };
 
-// Describes the label selector of a request. Set at most one of its members.
+// Describes the label selector of a request. Exactly one of its members must be set.
 struct LabelSelectorAttributes {
   // The selector as it stands in a query. The server parses it; authorizers should look at the requirements alone.
   kgen::String rawSelector{};
@@ -112,7 +112,8 @@ struct ResourceAttributes {
   }
 };
 
-// Describes who wants to do what. It needs one of the two sorts of attributes, and a user or a group.
+// Describes who wants to do what. Exactly one of the two sorts of attributes must be set, and at least a user or a
+// group.
 struct SubjectAccessReviewSpec {
   // What the authenticator reported besides, as in a TokenReview; authorizers may look at it.
   kgen::Map<kgen::List<kgen::String>> extra{};
@@ -142,8 +143,8 @@ struct SubjectAccessReviewStatus {
   // Required. Whether the request is allowed. Set by the server.
   kgen::Optional<bool> allowed{};
 
-  // Whether an authorizer forbids the request, whatever the others say. If neither allowed nor denied is true, no
-  // authorizer had an opinion, and the request is refused. Set by the server.
+  // Whether an authorizer denied the request, so that later ones were not asked. If neither allowed nor denied is true,
+  // no authorizer had an opinion, and the request is refused. Set by the server.
   kgen::Optional<bool> denied{};
 
   // What went wrong during the decision. It can stand beside a decision, for example if a role is missing but others

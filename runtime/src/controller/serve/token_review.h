@@ -55,7 +55,7 @@ struct UserInfo {
   kgen::List<kgen::String> groups{};
   // Identifies the user over time. If one user is deleted and another takes the name, the uids differ.
   kgen::String uid{};
-  // The name that is unique among all users who are active now.
+  // The name of the user, which no other active user has.
   kgen::String username{};
   kgen::UnknownFields unknown_fields{};
 
