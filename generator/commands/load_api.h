@@ -18,7 +18,7 @@ namespace kgen::generator::commands {
 model::Api LoadApi(const std::vector<std::string>& inputs, Diagnostics& diagnostics,
                    const parse::SourceOptions& source_options = {}, const model::ResolveOptions& resolve_options = {});
 
-// The same for sources that are already loaded. `descriptions` are those of API documents that have none.
+// Makes an Api of sources that are already loaded. `descriptions` has the texts of API documents that have none.
 model::Api LoadApi(std::vector<parse::Source> sources, Diagnostics& diagnostics,
                    const model::ResolveOptions& resolve_options = {},
                    const std::vector<parse::Source>& descriptions = {});

@@ -29,7 +29,7 @@ std::vector<std::string> StringLiteralLines(std::string_view text, std::size_t w
 // hold control or bidirectional characters, or act as a marker of another tool. White space alone gives no line.
 std::vector<std::string> CommentLines(const std::vector<std::string>& lines, std::size_t width);
 
-// The same lines without slashes as one, for text that flows.
+// Returns the text of such lines, without the slashes, in one line.
 std::string InOneLine(const std::vector<std::string>& lines);
 
 // FNV-1a, 16 hexadecimal digits: detects changes, not attacks.

@@ -157,7 +157,7 @@ const UsedApis& Described() {
   return kApis;
 }
 
-// The same, for tests of all but the words.
+// The built-in API without its descriptions, for tests of everything but the words.
 const UsedApis& Kubernetes() {
   static const UsedApis kApis = [] {
     UsedApis out = Described();
