@@ -34,9 +34,12 @@ std::string Name(const InformerStatus& status) {
 std::string Describe(const InformerStatus& status) {
   if (status.refusals > 0) {
     const Code code = status.last_error->code();  // refusals are errors
-    const bool custom = code == Code::kNotFound && detail::MayBeCustom(status.name);
-    return Name(status) + ": " + std::string(RefusalWord(code)) + " after " + Attempts(status.refusals, "attempt") +
-           (custom ? ", " + std::string(detail::kIsItsCrdInstalled) : std::string());
+    std::string text =
+        Name(status) + ": " + std::string(RefusalWord(code)) + " after " + Attempts(status.refusals, "attempt");
+    if (code != Code::kNotFound) return text;
+    const std::string_view question = detail::AskForCrd(status.name, status.last_error->message());
+    if (!question.empty()) text.append(", ").append(question);
+    return text;
   }
   std::string text = Name(status) + ": " + std::string(ToString(status.state));
   if (status.failures > 0) text += " after " + Attempts(status.failures, "failure");

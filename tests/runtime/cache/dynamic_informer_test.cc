@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace kgen::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const GroupVersionResource kOrders{"shop.example.com", "v1", "orders"};
 const GroupVersionResource kRegions{"shop.example.com", "v1", "regions"};
@@ -160,6 +162,39 @@ TEST_F(DynamicInformerTest, ListsAResourceWhoseListIsCalledAnything) {
   static_cast<void>(factory.ForResource({"stock.example.com", "v1", "shelves"}));
   factory.Start();
   EXPECT_TRUE(factory.WaitForCacheSync());
+}
+
+TEST_F(DynamicInformerTest, FollowsSeveralScopesOfAResource) {
+  AddOrder("default", "first", 1);
+  AddOrder("other", "second", 2);
+  SharedInformerFactory factory(cluster_.Connection(), {.namespace_ = "other"});
+  const RestMapper mapper(cluster_.Connection());
+  const DynamicInformer own = factory.ForResource(kOrders);
+  const DynamicInformer all = factory.ForResource(kOrders, {});
+  const DynamicInformer first = factory.ForMapping(Must(mapper.ForResource(kOrders)),
+                                                   {.namespace_ = "default", .field_selector = "metadata.name=first"});
+  EXPECT_EQ(factory.ForResource(kOrders, {.namespace_ = "other"}).Informer().informer(), own.Informer().informer());
+  factory.Start();
+  Must(factory.WaitForCacheSync());
+  EXPECT_EQ(factory.status().size(), 3u);
+  EXPECT_EQ(own.Lister().List().size(), 1u);
+  EXPECT_EQ(all.Lister().List().size(), 2u);
+  ASSERT_EQ(first.Lister().List().size(), 1u);
+  EXPECT_EQ(first.Lister().List()[0]->kind, "Order") << "the mapping says so";
+}
+
+TEST_F(DynamicInformerTest, RefusesANamespaceForAClusterScopedKind) {
+  SharedInformerFactory factory(cluster_.Connection());
+  const RestMapper mapper(cluster_.Connection());
+  static_cast<void>(factory.ForMapping(Must(mapper.ForResource(kRegions)), {.namespace_ = "other"}));
+  factory.Start();
+  const auto wait = cluster_.simulation().Spawn([&] { return factory.WaitForCacheSync(); });
+  cluster_.Advance(std::chrono::minutes(1));
+  ASSERT_TRUE(wait.done());
+  ASSERT_FALSE(wait.result());
+  EXPECT_EQ(wait.result().error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(wait.result().error().ToString(),
+              HasSubstr("the kind is cluster-scoped, so its scope must not name namespace \"other\""));
 }
 
 TEST_F(DynamicInformerTest, StaysInTheNamespaceOfTheFactory) {

@@ -257,6 +257,19 @@ TEST_F(ThrottledObserverTest, WritesOneLineForAllThatRecoverTogetherAndNothingFo
   EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
 }
 
+TEST_F(ThrottledObserverTest, AsksForACrdOnlyOnce) {
+  ForwardTo({});
+  const Error asks(Code::kNotFound, "not found; is the CustomResourceDefinition of this kind installed?");
+  EXPECT_THAT(
+      Written([&] {
+        Fail("widgets.test.kgen.dev/v1", asks);
+        executor_->Advance(1s);
+      }),
+      ElementsAre(::testing::EndsWith("widgets.test.kgen.dev/v1: watch failed: not found; is the "
+                                      "CustomResourceDefinition of this kind installed? (NotFound); next attempt "
+                                      "in 0.5 s")));
+}
+
 TEST_F(ThrottledObserverTest, WritesThatAnObjectIsReconciledAgainAfterWhatItHasNotYetWrittenAboutIt) {
   ForwardTo({});
   const Error error(Code::kInternal, "no such host");

@@ -16,6 +16,13 @@ constexpr bool MayBeCustom(std::string_view informer) {
   return resource.find('.') != resource.rfind('.');
 }
 
+// Returns what to ask when the server does not find the resource of that informer, or nothing if the error already asks
+// for the CustomResourceDefinition.
+constexpr std::string_view AskForCrd(std::string_view informer, std::string_view error) {
+  const bool asked = error.find("CustomResourceDefinition") != std::string_view::npos;
+  return !asked && MayBeCustom(informer) ? kIsItsCrdInstalled : std::string_view();
+}
+
 }  // namespace kgen::detail
 
 #endif  // KGEN_SRC_CORE_OBSERVERS_CUSTOM_RESOURCE_H_

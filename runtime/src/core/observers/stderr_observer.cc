@@ -92,8 +92,9 @@ class Stderr final : public Observer {
     std::string line(event.informer);
     line.append(event.informers > 1 ? ": list or watch failed" : event.watch ? ": watch failed" : ": list failed");
     line += WhyOf(event.informer, event.error);
-    if (event.error != nullptr && event.error->code() == Code::kNotFound && detail::MayBeCustom(event.informer)) {
-      line.append("; ").append(detail::kIsItsCrdInstalled);
+    if (event.error != nullptr && event.error->code() == Code::kNotFound) {
+      const std::string_view question = detail::AskForCrd(event.informer, line);
+      if (!question.empty()) line.append("; ").append(question);
     }
     line += event.retry_in > Nanos::zero() ? "; next attempt in " + Seconds(event.retry_in) : "; next attempt at once";
     if (event.attempt > 1) line += " after " + std::to_string(event.attempt) + " failures in a row";
