@@ -44,7 +44,7 @@ namespace kgen::cache {
 //
 // Thread safety: all members from any thread; none blocks unless it says so.
 // Lifetime: shared by factory, handles, registrations, its posted tasks and, while it runs, the relay of its stop
-// token. So whoever starts an informer stops it. A stopped informer answers from its last state.
+// token. So whoever makes an informer stops it. A stopped informer answers from its last state.
 //
 // Invariants (tests/runtime/cache/informer_test.cc, informer_seams_test.cc):
 //   I1  The store contains a change before any handler receives it.

@@ -285,7 +285,7 @@ TEST_P(WaitForSyncTest, RefusesToWaitForAnInformerThatWasNotStarted) {
 }
 
 TEST_P(WaitForSyncTest, RefusesToWaitForAHandlerOfAnInformerThatWasNotStarted) {
-  const auto other = MakeShared<cache::Informer>(connection_, source_, Sample::kTable, options_);
+  const testing::OwnedInformer other = MakeShared<cache::Informer>(connection_, source_, Sample::kTable, options_);
   const Registration registration = other->AddEventHandler([](const AnyEvent&) {}, {.name = "late"});
   Sync("5", {});
   auto wait = Wait({.handlers = {&registration}});
