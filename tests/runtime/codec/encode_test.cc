@@ -129,6 +129,14 @@ TEST_F(EncodeTest, CanonicalJsonOfANumberStaysAsItIs) {
   }
 }
 
+TEST(CanonicalJson, OfANumberWithAHugeExponentIsItsOwn) {
+  for (const char* number : {"51510e999999999999", "1e100000000000", "5151e100000001", "-0.5e99999999999",
+                             "10e99999999", "1e-99999999999", "100000000000000000000000e99999999"}) {
+    const std::string once = CanonicalJson(number);
+    EXPECT_EQ(CanonicalJson(once), once) << number;
+  }
+}
+
 TEST_F(EncodeTest, ParseJsonTakesExactlyOneValue) {
   EXPECT_EQ(Must(ParseJson(" {\"a\": 1.50} ")).text(), "{\"a\": 1.50}");
   EXPECT_EQ(Must(ParseJson("null")).text(), "null");

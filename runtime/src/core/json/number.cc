@@ -33,6 +33,7 @@ std::int64_t ParseExponent(std::string_view text) noexcept {  // the text after 
     if (c == '-') negative = true;
     if (IsDigit(c) && value < kFar) value = value * 10 + (c - '0');
   }
+  value = std::min(value, kFar);
   return negative ? -value : value;
 }
 
@@ -137,7 +138,8 @@ std::string CanonicalNumber(std::string_view number) {
     }
     const auto zeros = static_cast<std::size_t>(decimal.exponent) - decimal.digits;
     if (zeros == 0 || decimal.exponent <= kLongest) return text.append(zeros, '0');
-    return text.append("e").append(std::to_string(zeros));
+    // The same limit as for reading, so that the canonical spelling is its own.
+    return text.append("e").append(std::to_string(std::min(zeros, static_cast<std::size_t>(kFar))));
   }
   double value;
   if (!ParseDouble(number, value)) return std::string(number);
