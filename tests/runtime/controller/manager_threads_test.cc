@@ -143,13 +143,27 @@ class FullPoolTest : public ::testing::Test {
     config_.observer = limits_;
     config_.executor = MakeThreadPool({.threads = 2, .max_threads = 2 + kThreads});
   }
-  ~FullPoolTest() override { hang_.request_stop(); }
+  // Waits for the calls that hang: they use the members.
+  ~FullPoolTest() override {
+    hang_.request_stop();
+    for (int left = blocking_; left != 0; left = blocking_) blocking_.wait(left);
+  }
 
+  // Hands the pool a call that hangs until `hang_` stops.
+  void HangInThePool() {
+    ++blocking_;
+    config_.executor->Blocking("hangs", [this] {
+      Hang();
+      --blocking_;
+      blocking_.notify_all();
+    });
+  }
   void Hang() { (void)config_.executor->MakeWaiter("the test")->Wait(hang_.get_token()); }
   std::string Lease() { return cluster_.Get("leases", "default", "shop").value_or(""); }
 
   testing::Cluster cluster_{{.simulated = false}};
   const Shared<Limits> limits_ = MakeShared<Limits>();
+  std::atomic<int> blocking_ = 0;  // calls in the pool that have not ended
   rest::Config config_;
   std::stop_source hang_;
 };
@@ -172,7 +186,7 @@ TEST_F(FullPoolTest, ProbesAndTheLeaseWaitForNoCallThatHangs) {
   Result<void> result;
   std::jthread run([&] { result = manager.Run(stop.get_token()); });
   ASSERT_TRUE(Eventually([&] { return calls == 3; }));
-  for (int i = 0; i < 2 * kThreads; ++i) config_.executor->Blocking("hangs", [this] { Hang(); });
+  for (int i = 0; i < 2 * kThreads; ++i) HangInThePool();
   ASSERT_TRUE(Eventually([&] { return limits_->reached.load(); }));
 
   EXPECT_THAT(Fetch(manager.endpoint_address(), "/healthz"), StartsWith("HTTP/1.1 200 "));
