@@ -103,8 +103,8 @@ int CompareNumbers(const std::string& a, const std::string& b) {
   return a.compare(b);
 }
 
-// What runtime/include/kgen/core/object_meta.h declares. For others of meta/v1 (APIResource) there is no C++ type: a
-// member that refers to one is any JSON, and a warning says so.
+// What kgen/core/object_meta.h declares: the types of meta/v1 in runtime/wire_types.txt and all that they contain. For
+// others of meta/v1 (APIResource) there is no C++ type: a member that refers to one is any JSON, and a warning says so.
 constexpr std::array<std::string_view, 14> kRuntimeTypes = {"Condition",
                                                             "DeleteOptions",
                                                             "FieldSelectorRequirement",

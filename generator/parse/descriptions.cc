@@ -50,6 +50,12 @@ bool IsList(RawSchema& schema, std::string_view name) {
   return name.ends_with("List") && IsKind(schema) && FindProperty(schema, "items") != nullptr;
 }
 
+bool HasListMeta(RawSchema& kind) {
+  const auto refers = [](const RawSchema& schema) { return schema.ref.ends_with(".ListMeta"); };
+  const RawSchema& metadata = *FindProperty(kind, "metadata")->schema;
+  return refers(metadata) || std::ranges::any_of(metadata.all_of, [&](const auto& part) { return refers(*part); });
+}
+
 void Describe(std::string text, RawSchema& schema) {
   if (schema.description.empty()) schema.description = {std::move(text)};
 }
@@ -186,12 +192,15 @@ class Joiner {
   static void DescribeByRule(std::string_view name, RawSchema& schema) {
     if (!IsKind(schema)) return;
     const bool list = IsList(schema, name);
+    const std::string_view metadata = list                  ? "What the server says about the list as a whole."
+                                      : HasListMeta(schema) ? "The metadata of a list, which is mostly empty."
+                                                            : "The name, labels, owners and other data that objects of "
+                                                              "all kinds have.";
     if (list) Describe("A list of " + std::string(name.substr(0, name.size() - 4)) + " objects.", schema);
     const std::array<std::pair<std::string_view, std::string_view>, 4> rules = {
         {{"apiVersion", "The group and version of the kind, such as apps/v1, or v1 for the core group."},
          {"kind", "The name of the kind in PascalCase."},
-         {"metadata", list ? "What the server says about the list as a whole."
-                           : "The name, labels, owners and other data that objects of all kinds have."},
+         {"metadata", metadata},
          {"items", list ? "The objects of the list." : ""}}};
     for (const auto& [member, text] : rules) {
       RawProperty* property = FindProperty(schema, member);

@@ -27,7 +27,7 @@ constexpr std::size_t kLongestName = 32767;
 // Compilers need quadratic time for the members of one struct: 5,000 constants take a second, 20,000 take 25.
 constexpr std::size_t kMostConstants = 5000;
 
-constexpr std::string_view kObjectMeta = "kgen::meta::v1::ObjectMeta";
+constexpr std::string_view kMetaSpace = "kgen::meta::v1";
 constexpr std::string_view kListMeta = "kgen::meta::v1::ListMeta";
 
 // The fixed order of members: the most important ones first, all others in byte order.
@@ -42,10 +42,19 @@ int Rank(std::string_view wire_name, Role role) {
   return 5;
 }
 
-// Returns whether the value differs in every object, so that it is not worth a place in the string pool.
+// Returns whether a schema is the metadata of objects or of lists.
+bool IsMetadata(const model::Api& api, const model::Schema& schema) {
+  if (schema.kind != Kind::kRef) return false;
+  const model::NamedType& type = api.types[schema.ref];
+  return type.group == model::kMetaGroup && (type.name == "ObjectMeta" || type.name == "ListMeta");
+}
+
+// Returns whether the value differs in every object, so that it is not worth a place in the string pool. The objects of
+// one owner share its uid.
 bool IsUnique(std::string_view wire_name, std::string_view struct_path) {
-  return wire_name == "uid" || wire_name == "resourceVersion" || wire_name == "containerID" || wire_name == "podIP" ||
-         (wire_name == "ip" && struct_path == "PodIP");
+  if (struct_path == "OwnerReference") return false;
+  return wire_name == "uid" || (wire_name == "name" && struct_path == "ObjectMeta") || wire_name == "resourceVersion" ||
+         wire_name == "containerID" || wire_name == "podIP" || (wire_name == "ip" && struct_path == "PodIP");
 }
 
 std::string_view LeafType(Kind kind) {
@@ -542,6 +551,10 @@ std::string StructPlanner::Flags(const Member& member, const Scope& scope) const
   if (field.schema->nullable) add("kNullable");
   if (IsUnique(field.name, scope.path) && field.schema->kind == Kind::kString) add("kUnique");
   if (scope.role == Role::kKind && field.name == "status") add("kNoMemo");
+  if (scope_ == kMetaSpace && field.name == "managedFields") {
+    add("kNoMemo");
+    add("kManagedFields");
+  }
   return flags.empty() ? "0" : flags;
 }
 
@@ -549,8 +562,7 @@ PlannedField StructPlanner::PlanField(const Member& member, const Scope& scope) 
   const model::Field& field = *member[0];
   const model::Schema& schema = Resolved(api_, *field.schema);
   const Spelling spelling = Spell(field, schema, scope);
-  if (scope.role != Role::kPlain && field.name == "metadata" &&
-      (spelling.in_class == kObjectMeta || spelling.in_class == kListMeta)) {
+  if (scope.role != Role::kPlain && field.name == "metadata" && IsMetadata(api_, schema)) {
     return InPlaceMetadata(spelling.in_class, DescribeMember({&field}, "metadata", {}, scope.width() - 2));
   }
   PlannedField out;

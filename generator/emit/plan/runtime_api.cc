@@ -31,8 +31,11 @@ void AddStructs(const model::Api& api, const model::Schema& unresolved, std::vec
   for (const model::Field& field : schema.fields) AddStructs(api, *field.schema, out);
 }
 
+// Returns the roots and all types that they contain. Types of meta/v1 are among them only if a root is one: all others
+// get them from the header with that root.
 std::set<TypeId> Contained(const model::Api& api, const std::vector<TypeId>& roots) {
   std::set<TypeId> found(roots.begin(), roots.end());
+  const bool meta = std::ranges::any_of(roots, [&](TypeId id) { return api.types[id].runtime; });
   std::vector<TypeId> todo = roots;
   while (!todo.empty()) {
     const TypeId id = todo.back();
@@ -40,10 +43,16 @@ std::set<TypeId> Contained(const model::Api& api, const std::vector<TypeId>& roo
     std::vector<TypeId> structs;
     AddStructs(api, api.types[id].schema, structs);
     for (const TypeId inner : structs) {
-      if (!api.types[inner].runtime && found.insert(inner).second) todo.push_back(inner);
+      if ((meta || !api.types[inner].runtime) && found.insert(inner).second) todo.push_back(inner);
     }
   }
   return found;
+}
+
+// Returns whether a type of meta/v1 is a kind: objects of its own, with metadata.
+bool IsMetaKind(const model::NamedType& type) {
+  return type.schema.Find("apiVersion") != nullptr && type.schema.Find("kind") != nullptr &&
+         type.schema.Find("metadata") != nullptr;
 }
 
 }  // namespace
@@ -88,7 +97,14 @@ OnlyTypes::OnlyTypes(model::Api& api, const RuntimeHeader& header, Diagnostics& 
   const std::set<TypeId> types = Contained(api, roots);
   model::Version version{.name = api.types[roots[0]].version, .kinds = {}, .types = {types.begin(), types.end()}};
   for (const TypeId id : types) {
-    if (std::exchange(api.types[id].runtime, false)) runtime_.push_back(id);
+    model::NamedType& type = api.types[id];
+    if (!std::exchange(type.runtime, false)) continue;
+    runtime_.push_back(id);
+    if (!IsMetaKind(type)) continue;
+    type.role = model::Role::kKind;
+    model::ApiKind& kind = version.kinds.emplace_back();
+    kind.gvk = {"", type.version, type.name};  // the kinds of meta/v1 belong to no group
+    kind.type = id;
   }
   for (const model::Group& group : groups_) {
     for (const model::Version& each : group.versions) {
@@ -105,7 +121,10 @@ OnlyTypes::OnlyTypes(model::Api& api, const RuntimeHeader& header, Diagnostics& 
 
 OnlyTypes::~OnlyTypes() {
   api_.groups = std::move(groups_);
-  for (const TypeId id : runtime_) api_.types[id].runtime = true;
+  for (const TypeId id : runtime_) {
+    api_.types[id].runtime = true;
+    api_.types[id].role = model::Role::kPlain;
+  }
 }
 
 }  // namespace kgen::generator::emit

@@ -29,8 +29,8 @@ struct RuntimeHeader {
 // error begins with the number of the line.
 std::expected<std::vector<RuntimeHeader>, std::string> ParseRuntimeList(std::string_view text);
 
-// While it exists, the API has one group version: the types of the header and those that they contain, except for types
-// that another header of the runtime declares. Its kinds have neither lists nor verbs.
+// While it exists, the API has one group version: the types of the header and those that they contain. Types of meta/v1
+// are left out of the headers of other groups. The kinds have neither lists nor verbs.
 class OnlyTypes {
  public:
   OnlyTypes(model::Api& api, const RuntimeHeader& header, Diagnostics& diagnostics);

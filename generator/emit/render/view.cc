@@ -351,7 +351,7 @@ ViewList Includes(std::vector<std::string> includes) {
   return ViewList(includes.begin(), includes.end());
 }
 
-// The values that members can have. Generated headers get them from that of ObjectMeta, which is one of the runtime's.
+// The headers of the values that members can have. The headers of an API get them from that of ObjectMeta.
 std::vector<std::string> RuntimeIncludes(const PlannedVersion& version) {
   std::vector<std::string> names = {"kgen/core/json.h",     "kgen/core/list.h",       "kgen/core/map.h",
                                     "kgen/core/optional.h", "kgen/core/quantity.h",   "kgen/core/string.h",
@@ -433,7 +433,7 @@ ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, TypesHeader w
     if (shared) includes.push_back(group->second.folder + "/shapes.h");
     if (version.has_common) includes.push_back(common_path);
   }
-  view.emplace_back("title", version.title);
+  view.emplace_back("title", version.group == model::kMetaGroup ? "meta/" + version.version : version.title);
   view.emplace_back("common", common);
   view.emplace_back("in_runtime", plan.runtime);
   view.emplace_back("documentation", version.documentation);

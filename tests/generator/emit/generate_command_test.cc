@@ -124,6 +124,29 @@ TEST_F(Generate, MakesTheTypesOfTheRuntimeThatAListNamesAndAllThatTheyContain) {
   EXPECT_THAT(files.at("src/core/scale.cc"), HasSubstr("\"kgen.b.Scale\""));
 }
 
+TEST_F(Generate, MakesTheTypesOfMetaWithTheFlagsThatTheRuntimeReads) {
+  std::ofstream(folder_ / "list.txt")
+      << "include/kgen/core/object_meta.h src/core/object_meta.cc kgen::meta::v1 meta.k8s.io/v1/ObjectMeta "
+         "meta.k8s.io/v1/Status\n";
+  const Result result = Invoke({"--out", out_, "--runtime", folder_ / "list.txt",
+                                test_support::SourcePath("openapi/kubernetes-1.36/apis__apps__v1.json")});
+  ASSERT_EQ(result.code, kFine) << result.err;
+  const Tree files = ReadTree(out_);
+  const std::string& header = files.at("include/kgen/core/object_meta.h");
+  EXPECT_THAT(header, HasSubstr("// The types of meta/v1."));
+  EXPECT_THAT(header, Not(HasSubstr("#include \"kgen/core/object_meta.h\"")));
+  for (const char* contained : {"ManagedFieldsEntry", "OwnerReference", "ListMeta", "ShardInfo", "StatusCause"})
+    EXPECT_THAT(header, HasSubstr(std::string("struct ") + contained + " {"));
+  EXPECT_THAT(header, HasSubstr("  ListMeta metadata{};\n"));  // of Status, in place
+  const std::string& tables = files.at("src/core/object_meta.cc");
+  EXPECT_THAT(tables,
+              HasSubstr("constexpr kgen::KindInfo kStatusKind = {\n    .group = \"\",\n    .version = \"v1\","));
+  EXPECT_THAT(tables, HasSubstr("offsetof(ObjectMeta, name), kgen::ValueKind::kString, kgen::kUnique, "));
+  EXPECT_THAT(tables, HasSubstr("offsetof(ObjectMeta, managedFields), kgen::ValueKind::kList, "
+                                "kgen::kNoMemo | kgen::kManagedFields, "));
+  EXPECT_THAT(tables, HasSubstr("offsetof(OwnerReference, uid), kgen::ValueKind::kString, 0, "));
+}
+
 TEST_F(Generate, RefusesAListOfTheRuntimeThatNamesNoTypeOrCannotBeRead) {
   const std::string list = folder_ / "list.txt";
   const std::string events = test_support::SourcePath("openapi/kubernetes-1.36/apis__events.k8s.io__v1.json");
