@@ -228,7 +228,7 @@ Result<void> Soak::Sync() {
   if (Result<void> synced = factory_->WaitForCacheSync({}, {.handlers = {&registration_}}); !synced) return synced;
   std::this_thread::sleep_for(1s);  // the memory that the list needed has been freed
   received_.latencies.clear();
-  Row(0, 0, 0);
+  Row(0, pods_, 0);
   return {};
 }
 

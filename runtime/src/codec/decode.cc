@@ -54,7 +54,7 @@ class ObjectDecoder::Impl {
   const TypeTable& table() const noexcept { return table_; }
   codec::SharedState& state() noexcept { return state_; }
 
-  Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options, const AnyRef& before) {
+  Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options, const AnyRef& before, bool sweep) {
     const bool traced = state_.share_subtrees && !options.strict && slots_.count() > 0;
     detail::ObjectBlock* block =
         traced ? codec::MemberHashes::NewObject(table_, slots_) : detail::NewObjectBlock(table_);
@@ -68,7 +68,8 @@ class ObjectDecoder::Impl {
     }
     codec::Interpreter interpreter(json, options, shared, scratch_, traced ? &*trace : nullptr);
     auto done = interpreter.Run(block->object(), table_);
-    if (shared != nullptr) shared->SweepAfterObject();
+    if (shared != nullptr && (sweep || !done)) shared->SweepAfterObject();
+    if (shared != nullptr && !sweep) shared->SkipSweep();
     if (!done) return Fail(std::move(done).error());
     if (traced && !interpreter.has_mismatches()) codec::MemberHashes::Seal(block);
     return object;
@@ -92,7 +93,11 @@ ObjectDecoder::~ObjectDecoder() { delete impl_; }
 const TypeTable& ObjectDecoder::table() const noexcept { return impl_->table(); }
 
 Result<AnyRef> ObjectDecoder::Decode(std::string_view json, const DecodeOptions& options, const AnyRef& before) {
-  return impl_->Decode(json, options, before);
+  return impl_->Decode(json, options, before, true);
+}
+
+Result<AnyRef> ObjectDecoder::DecodeAdded(std::string_view json, const DecodeOptions& options) {
+  return impl_->Decode(json, options, {}, false);
 }
 
 void ObjectDecoder::Sweep() {

@@ -284,6 +284,11 @@ void SharedState::SweepAfterObject() {
   strings.Sweep(kSlotsForObject + kSlotsForEntry * strings.table_.TakeInserted());
 }
 
+void SharedState::SkipSweep() noexcept {
+  subtrees.table_.TakeInserted();
+  strings.table_.TakeInserted();
+}
+
 void SharedState::StartSweep() noexcept {
   subtrees.table_.StartLooking();
   strings.table_.StartLooking();

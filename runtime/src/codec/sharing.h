@@ -177,6 +177,8 @@ struct SharedState {
   // are never more unused entries than half the number of live ones, plus those that became unused since the last
   // object.
   void SweepAfterObject();
+  // Call this instead if no object has lost a reference since the last call, so that there is nothing to find.
+  void SkipSweep() noexcept;
   // Searches all entries, in steps of `slots` of each table. SweepStep() returns false once a pass over all of them
   // found nothing more to drop.
   void StartSweep() noexcept;

@@ -140,7 +140,10 @@ struct SessionCallbacks {
     nghttp2_session_consume_connection(http2, size);
     HttpExchange* exchange = Find(http2, stream);
     if (exchange == nullptr) return 0;
-    if (exchange->arrived.empty()) session.dirty_.emplace_back(exchange);
+    if (exchange->arrived.empty()) {
+      session.dirty_.emplace_back(exchange);
+      exchange->arrived = exchange->spares->Take();
+    }
     exchange->arrived.append(reinterpret_cast<const char*>(data), size);
     exchange->outstanding += size;
     return 0;
@@ -215,10 +218,11 @@ struct SessionCallbacks {
   }
 };
 
-HttpExchange::HttpExchange(Shared<EventLoop> the_loop, Shared<Pool> the_pool, HttpRequest the_request,
-                           Shared<ResponseSink> the_sink)
+HttpExchange::HttpExchange(Shared<EventLoop> the_loop, Shared<Pool> the_pool, Shared<SpareBuffers> the_spares,
+                           HttpRequest the_request, Shared<ResponseSink> the_sink)
     : loop(std::move(the_loop)),
       pool(std::move(the_pool)),
+      spares(std::move(the_spares)),
       request(std::move(the_request)),
       sink(std::move(the_sink)) {}
 

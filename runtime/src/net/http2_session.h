@@ -22,6 +22,7 @@
 #include "kgen/net/transport.h"
 #include "net/event_loop.h"
 #include "net/http2_transport.h"
+#include "net/spare_buffers.h"
 #include "net/wire.h"
 
 struct nghttp2_session;
@@ -32,13 +33,15 @@ class Pool;
 class Session;
 struct SessionCallbacks;
 
-// One request from Start() to its end. The two public members may be called from any thread, everything else on the
+// One request from Start() to its end. The overrides may be called from any thread, everything else on the
 // loop's thread.
 class HttpExchange final : public Exchange {
  public:
-  HttpExchange(Shared<EventLoop> loop, Shared<Pool> pool, HttpRequest request, Shared<ResponseSink> sink);
+  HttpExchange(Shared<EventLoop> loop, Shared<Pool> pool, Shared<SpareBuffers> spares, HttpRequest request,
+               Shared<ResponseSink> sink);
   ~HttpExchange() override;
   void Consumed(std::size_t bytes) noexcept override;
+  void Recycle(std::string bytes) noexcept override { spares->Keep(std::move(bytes)); }
   void Cancel() noexcept override;
 
   // Passes on what has arrived, then the end. Called once.
@@ -46,7 +49,8 @@ class HttpExchange final : public Exchange {
   void Deliver();
 
   const Shared<EventLoop> loop;
-  Shared<Pool> pool;  // null after the end
+  Shared<Pool> pool;                  // null after the end
+  const Shared<SpareBuffers> spares;  // of the transport
   HttpRequest request;
   Shared<ResponseSink> sink;  // null after the end
   Session* session = nullptr;

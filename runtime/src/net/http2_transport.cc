@@ -374,7 +374,7 @@ class Http2Transport final : public Transport {
   Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) override {
     used_ = true;
     const bool closed = closed_;
-    auto exchange = MakeShared<HttpExchange>(loop_, pool_, std::move(request), sink);
+    auto exchange = MakeShared<HttpExchange>(loop_, pool_, spares_, std::move(request), sink);
     if (detail::ForkedChild()) {
       sink->OnEnd(Fail(detail::ForkedError()));
       return exchange;
@@ -398,6 +398,7 @@ class Http2Transport final : public Transport {
  private:
   const Shared<EventLoop> loop_;
   const Shared<Pool> pool_;
+  const Shared<SpareBuffers> spares_ = MakeShared<SpareBuffers>();
   std::atomic<bool> used_{false}, closed_{false};
 };
 

@@ -28,10 +28,14 @@ struct Received {
 const std::string kStream =
     "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"a\":[1,{\"b\":\"}]{[\\\"\\\\\"}]}}\n"
     "{ \"object\" : {\"x\":\"\u00e9\"} , \"type\" : \"MODIFIED\" , \"more\":[1,[2]],\"n\":null,\"f\":-1.5e3 }"
+    "{\"type\":\"DELETED\",\"object\":{\"y\":\"{\"},\"object\":{\"z\":[{}]}}{\"type\":\"ADDED\",\"object\":{\"w\":{}} "
+    "}\n"
     "\r\n\t {\"type\":\"BOOK\\u004DARK\",\"object\":{}}";
 const std::vector<std::pair<std::string, std::string>> kEvents = {
     {"ADDED", "{\"kind\":\"Pod\",\"a\":[1,{\"b\":\"}]{[\\\"\\\\\"}]}"},
     {"MODIFIED", "{\"x\":\"\u00e9\"}"},
+    {"DELETED", "{\"z\":[{}]}"},  // the last one counts
+    {"ADDED", "{\"w\":{}}"},
     {"BOOKMARK", "{}"},
 };
 

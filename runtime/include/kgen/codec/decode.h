@@ -89,7 +89,7 @@ Result<Json> ParseJson(std::string_view text);
 //
 // Thread safety: one thread at a time (an informer's strand); the objects may be used on any thread.
 // Ownership: pool and memo hold one reference to each shared block, and drop those that no object holds: each Decode()
-// checks a few of them, in proportion to what the object added.
+// checks a few of them, in proportion to what the object added; DecodeAdded() does not.
 class ObjectDecoder {
  public:
   struct Sharing {
@@ -110,6 +110,10 @@ class ObjectDecoder {
   // object, or null, is allowed as well; then nothing is shared.
   // Errors: kDecode (see above); the message contains the object's namespace/name as far as they were read.
   Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options = {}, const AnyRef& before = {});
+
+  // Decodes one object as Decode() does, without the search for shared blocks that no object holds. For a first list,
+  // while all objects that were decoded are kept: nothing could be found, and the search takes a quarter of the time.
+  Result<AnyRef> DecodeAdded(std::string_view json, const DecodeOptions& options = {});
 
   // Drops every shared string and subtree that no object uses any more. Cost: one or a few passes over pool and memo.
   void Sweep();

@@ -58,9 +58,9 @@ ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<
   decode_.mismatches = &mismatches_;
 }
 
-Received ObjectIntake::Take(std::string_view json) {
+Received ObjectIntake::Take(std::string_view json, bool first) {
   mismatches_.clear();
-  Result<AnyRef> object = decoder_.Decode(json, decode_, Stored(json));
+  Result<AnyRef> object = Decode(json, first);
   if (!object) return Refuse(json, object.error());
   const meta::v1::ObjectMeta* meta = object->metadata();
   if (meta == nullptr || meta->name.empty()) return Refuse(json, Error(Code::kDecode, "the object has no name"));
@@ -75,6 +75,12 @@ Received ObjectIntake::Take(std::string_view json) {
                    [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &transformed.error()}); });
   }
   return received;
+}
+
+// A transform drops the object that it was given.
+Result<AnyRef> ObjectIntake::Decode(std::string_view json, bool first) {
+  if (first && !transform_) return decoder_.DecodeAdded(json, decode_);
+  return decoder_.Decode(json, decode_, Stored(json));
 }
 
 // Returns the state that this one is about to replace, or a slightly older one, because what waits in the queue is not

@@ -32,8 +32,9 @@ class ObjectIntake {
   ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer, DecodeOptions decode,
                TransformFunction transform, std::function<AnyRef(const ObjectKey&)> stored);
 
-  // Decodes and transforms once. Never fails: errors are reported to the observer.
-  Received Take(std::string_view json);
+  // Decodes and transforms once. Never fails: errors are reported to the observer. `first`: the object belongs to a
+  // list before which nothing was taken.
+  Received Take(std::string_view json, bool first = false);
   // Reports an event that carries no object of this kind, with its text: for unknown event types and for bookmarks that
   // cannot be decoded.
   void Report(std::string_view json, const Error& error);
@@ -45,6 +46,7 @@ class ObjectIntake {
   bool FreeStep(std::size_t entries) { return decoder_.FreeStep(entries); }
 
  private:
+  Result<AnyRef> Decode(std::string_view json, bool first);
   AnyRef Stored(std::string_view json) const;
   Received Refuse(std::string_view json, const Error& error);
   Result<AnyRef> Transform(AnyRef object);

@@ -235,6 +235,7 @@ void Reflector::Report(bool watch, const Error& error, Nanos retry_in) {
 }
 
 void Reflector::Discard(ListedObjects& items) {
+  first_list_ = false;
   if (!hooks_.discard || items.empty()) return;
   hooks_.discard(std::exchange(items, {}));
 }

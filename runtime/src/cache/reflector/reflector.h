@@ -323,6 +323,7 @@ class Reflector final : public SharedObject {
   ObjectIntake intake_;
   Shared<HistoryCheck> check_;
 
+  bool first_list_ = true;         // until the first list or streaming list ends, however it ends
   std::string version_;            // last seen; "" before the first list
   bool has_been_open_ = false;     // a watch
   bool check_due_ = false;         // the connection was, or may have been, lost since the last history check

@@ -56,7 +56,7 @@ void Reflector::SendPage(Listing& state) {
 
 Result<void> Reflector::OnListItem(std::string_view item) {
   List& list = std::get<Listing>(state_).list;
-  Received received = intake_.Take(item);
+  Received received = intake_.Take(item, first_list_);
   if (received.key.name.empty()) {
     list.incomplete = true;
   } else {

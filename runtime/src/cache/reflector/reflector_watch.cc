@@ -97,11 +97,11 @@ Result<void> Reflector::OnEvent(const WatchEvent& event) {
 }
 
 Result<void> Reflector::OnObjectEvent(WatchEventType type, std::string_view object) {
-  Received received = intake_.Take(object);
+  const bool added = type == WatchEventType::kAdded;
+  Received received = intake_.Take(object, first_list_ && added);
   Watch& watch = *CurrentWatch();
   ++watch.events;
   ++events_;
-  const bool added = type == WatchEventType::kAdded;
   const std::string version = received.version;
   const bool nameless = received.key.name.empty();
   auto* streaming = std::get_if<Streaming>(&state_);

@@ -245,6 +245,10 @@ void Operation::Consume(std::size_t bytes) noexcept {
   if (exchange_ && bytes != 0) exchange_->Consumed(bytes);
 }
 
+void Operation::Recycle(std::string bytes) noexcept {
+  if (exchange_) exchange_->Recycle(std::move(bytes));
+}
+
 bool Operation::CollectRefusal(std::string_view bytes) {
   refusal_.append(bytes.substr(0, kLargestRefusal - refusal_.size()));
   return refusal_.size() < kLargestRefusal;

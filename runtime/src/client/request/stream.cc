@@ -23,6 +23,7 @@ void StreamOperation::OnBytes(std::string bytes) {
     }
     const Shared<StreamSink> sink = sink_;  // the call may drop sink_
     sink->OnBytes(bytes);
+    Recycle(std::move(bytes));
     return;
   }
   const bool more = CollectRefusal(bytes);

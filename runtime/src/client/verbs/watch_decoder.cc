@@ -23,6 +23,20 @@ WatchEventType TypeOf(std::string_view word) noexcept {
   return word == "ERROR" ? WatchEventType::kError : WatchEventType::kUnknown;
 }
 
+// Frames as servers write them: {"type":"ADDED","object":{...}}
+constexpr std::string_view kBeforeWord = R"({"type":")";
+constexpr std::string_view kBeforeObject = R"(","object":)";
+
+// Returns the offset of the object in a frame that begins as servers write it, or 0.
+std::size_t FindObject(std::string_view frame) noexcept {
+  if (!frame.starts_with(kBeforeWord)) return 0;
+  std::size_t at = kBeforeWord.size();
+  while (at < frame.size() && frame[at] >= 'A' && frame[at] <= 'Z') ++at;
+  if (!frame.substr(at).starts_with(kBeforeObject)) return 0;
+  at += kBeforeObject.size();
+  return at < frame.size() && frame[at] == '{' ? at : 0;
+}
+
 struct Fault {
   const char* message;
   const char* at;
@@ -132,19 +146,48 @@ class WatchDecoder::Impl : public SharedObject {
         continue;
       }
       if (!inside_ && *p != '{') return Refuse("expected '{' at the start of an event", offset_);
-      if (!inside_) scanner_ = codec::NestingScanner(0, kAnyDepth);
-      inside_ = true;
       const char* start = p;
-      const auto state = scanner_.Scan(p, end);
+      if (!inside_) Begin(p, end);
+      const bool whole = Scan(start, p, end);
       const std::string_view piece(start, static_cast<std::size_t>(p - start));
       if (held_.size() + piece.size() > max_event_bytes_) return Refuse("the event is larger than the limit", offset_);
-      if (state == codec::NestingScanner::State::kMore) {
+      if (!whole) {
         held_.append(piece);
         return {};
       }
       if (Result<void> delivered = Complete(piece); !delivered) return delivered;
     }
     return {};
+  }
+
+  // If the frame begins as usual, only its object is scanned, which ends right before the frame does.
+  void Begin(const char*& p, const char* end) {
+    inside_ = true;
+    scanner_ = codec::NestingScanner(0, kAnyDepth);
+    object_ = {.at = FindObject({p, static_cast<std::size_t>(end - p)}), .size = 0, .ended = false};
+    p += object_.at;
+  }
+
+  // Consumes from `p` to the end of the frame, and returns true, or to `end`. `start` is where this piece begins.
+  bool Scan(const char* start, const char*& p, const char* end) {
+    using State = codec::NestingScanner::State;
+    if (object_.at != 0 && !object_.ended) {
+      const char* from = p;
+      object_.ended = scanner_.Scan(p, end) == State::kDone;
+      object_.size += static_cast<std::size_t>(p - from);
+      if (!object_.ended) return false;
+    }
+    if (object_.at != 0) {
+      if (p == end) return false;
+      if (*p == '}') return ++p, true;
+      // Something follows the object, so the frame is scanned as a whole.
+      object_ = {};
+      scanner_ = codec::NestingScanner(0, kAnyDepth);
+      const char* held = held_.data();
+      scanner_.Scan(held, held_.data() + held_.size());
+      p = start;
+    }
+    return scanner_.Scan(p, end) == State::kDone;
   }
 
   // The last piece of a frame has arrived. Most frames arrive in one piece, and are read in place.
@@ -163,6 +206,11 @@ class WatchDecoder::Impl : public SharedObject {
   }
 
   Result<void> Deliver(std::string_view frame) {
+    if (object_.at != 0) {
+      const std::string_view word =
+          frame.substr(kBeforeWord.size(), object_.at - kBeforeWord.size() - kBeforeObject.size());
+      return on_event_({TypeOf(word), word, frame.substr(object_.at, object_.size)});
+    }
     std::string_view type;
     std::string_view object;
     if (const std::optional<Fault> fault = Frame(frame).Parse(type, object)) {
@@ -185,6 +233,12 @@ class WatchDecoder::Impl : public SharedObject {
   std::size_t offset_ = 0;  // of the current frame or, between frames, of the next byte
   std::string held_;        // the pieces of a frame that has not ended
   codec::NestingScanner scanner_;
+  struct Object {
+    std::size_t at = 0;  // in the frame; 0: the frame does not begin as usual
+    std::size_t size = 0;
+    bool ended = false;
+  };
+  Object object_{};  // of the current frame
   bool inside_ = false;
   std::optional<Error> failed_{};
 };

@@ -244,10 +244,11 @@ class PoolState final : public detail::WaitScope {
   }
 
  private:
-  void WakeOrStart(const Shared<PoolState>& self, Lane& lane) noexcept KGEN_REQUIRES(mutex_);
+  // Returns who must be woken, after the lock has been released; or null.
+  [[nodiscard]] Shared<Sleeper> FindOrStart(const Shared<PoolState>& self, Lane& lane) noexcept KGEN_REQUIRES(mutex_);
   bool Start(const Shared<PoolState>& self, Lane& lane) noexcept KGEN_REQUIRES(mutex_);
   bool StartForWaiting(const Shared<PoolState>& self) noexcept KGEN_REQUIRES(mutex_);
-  void ReportLimit(const Shared<PoolState>& self) KGEN_REQUIRES(mutex_);
+  [[nodiscard]] Shared<Sleeper> ReportLimit(const Shared<PoolState>& self) KGEN_REQUIRES(mutex_);
   bool WaitForWork(Lane& lane, Worker* worker) KGEN_REQUIRES(mutex_);
   void Retire(Lane& lane, Worker* worker) KGEN_REQUIRES(mutex_);
   void Run(Lane& lane, Job* job);
@@ -271,15 +272,17 @@ class PoolState final : public detail::WaitScope {
 thread_local constinit const PoolState* current_pool = nullptr;
 
 void PoolState::Add(const Shared<PoolState>& self, Kind kind, Job* job) noexcept {
+  Shared<Sleeper> sleeper;
   {
     const MutexLock lock(mutex_);
     if (!closed_) {
       Lane& lane = kind == Kind::kPosted ? posted_ : kind == Kind::kBlocking ? blocking_ : short_;
-      lane.ready.Push(job);
-      return WakeOrStart(self, lane);
+      lane.ready.Push(std::exchange(job, nullptr));
+      sleeper = FindOrStart(self, lane);
     }
   }
-  Discard(job);
+  if (job != nullptr) return Discard(job);
+  if (sleeper) sleeper->Wake();  // without the lock, which the woken thread takes
 }
 
 void PoolState::StartPosted(const Shared<PoolState>& self) noexcept {
@@ -287,21 +290,23 @@ void PoolState::StartPosted(const Shared<PoolState>& self) noexcept {
   if (!closed_ && posted_.workers.empty()) Start(self, posted_);
 }
 
-void PoolState::WakeOrStart(const Shared<PoolState>& self, Lane& lane) noexcept {
+Shared<Sleeper> PoolState::FindOrStart(const Shared<PoolState>& self, Lane& lane) noexcept {
   if (!lane.idle.empty()) {
     Worker* worker = lane.idle.back();
     lane.idle.pop_back();
-    worker->sleeper->Wake();
-    return;
+    return worker->sleeper;
   }
-  if (static_cast<int>(lane.workers.size()) < lane.limit && Start(self, lane)) return;
-  if (lane.workers.empty() && !posted_.idle.empty()) posted_.idle.back()->sleeper->Wake();  // see StartForWaiting()
-  if (lane.kind != Kind::kBlocking) return;
+  if (static_cast<int>(lane.workers.size()) < lane.limit && Start(self, lane)) return {};
+  Shared<Sleeper> starter;  // see StartForWaiting()
+  if (lane.workers.empty() && !posted_.idle.empty()) starter = posted_.idle.back()->sleeper;
+  if (lane.kind != Kind::kBlocking) return starter;
   try {
-    ReportLimit(self);
+    // If there is a starter, it is the same thread.
+    if (Shared<Sleeper> reporter = ReportLimit(self)) return reporter;
   } catch (const std::bad_alloc&) {
     limit_reported_ = false;
   }
+  return starter;
 }
 
 // Returns false if the system has no thread or no memory for one. Then the work waits for the threads that run.
@@ -330,8 +335,8 @@ bool PoolState::StartForWaiting(const Shared<PoolState>& self) noexcept {
 }
 
 // The observer is user code, so a posted task calls it, without holding the lock.
-void PoolState::ReportLimit(const Shared<PoolState>& self) {
-  if (limit_reported_ || observers_.empty()) return;
+Shared<Sleeper> PoolState::ReportLimit(const Shared<PoolState>& self) {
+  if (limit_reported_ || observers_.empty()) return {};
   auto job = std::make_unique<Job>();
   job->task = [observers = observers_] {
     for (const Shared<Observer>& observer : observers) {
@@ -340,7 +345,7 @@ void PoolState::ReportLimit(const Shared<PoolState>& self) {
   };
   limit_reported_ = true;
   posted_.ready.Push(job.release());
-  WakeOrStart(self, posted_);
+  return FindOrStart(self, posted_);
 }
 
 void PoolState::Work(Lane& lane, Worker* worker) {

@@ -17,11 +17,13 @@ namespace {
 class ConditionSleeper final : public Sleeper {
  public:
   void Wake() noexcept override {
-    if (ForkedChild()) return;  // a condition variable has locks of its own
-    // Notified under the lock: the sleeper may be destroyed as soon as the sleeping thread sees `woken_`.
-    const MutexLock lock(mutex_);
-    woken_ = true;
-    condition_.notify_one();
+    if (ForkedChild()) return;         // a condition variable has locks of its own
+    const Shared<Sleeper> self(this);  // the last other reference may go as soon as the sleeping thread sees `woken_`
+    {
+      const MutexLock lock(mutex_);
+      woken_ = true;
+    }
+    condition_.notify_one();  // without the lock, which the woken thread takes
   }
 
   bool SleepUntil(TimePoint deadline) noexcept override {
