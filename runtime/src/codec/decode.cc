@@ -71,11 +71,30 @@ class ObjectDecoder::Impl {
     if (shared != nullptr && (sweep || !done)) shared->SweepAfterObject();
     if (shared != nullptr && !sweep) shared->SkipSweep();
     if (!done) return Fail(std::move(done).error());
-    if (traced && !interpreter.has_mismatches()) codec::MemberHashes::Seal(block);
+    if (traced && !interpreter.has_mismatches()) {
+      trace->now[slots_.OfWhole()] = WholeHash(codec::BodyOf(json, table_).text, options);
+      codec::MemberHashes::Seal(block);
+    }
     return object;
   }
 
+  bool IsUnchanged(std::string_view json, const DecodeOptions& options, const AnyRef& before) const noexcept {
+    const auto earlier = options.strict ? codec::MemberHashes() : codec::MemberHashes::Of(before, table_);
+    if (earlier.empty() || slots_.count() == 0) return false;
+    const codec::ObjectBody body = codec::BodyOf(json, table_);
+    const codec::MemberHash& known = earlier[slots_.OfWhole()];
+    if (body.text.size() != known.size) return false;
+    if (!body.kind.empty() && body.kind != table_.kind->kind) return false;
+    if (!body.api_version.empty() && !codec::IsApiVersion(body.api_version, *table_.kind)) return false;
+    return WholeHash(body.text, options).hash == known.hash;
+  }
+
  private:
+  codec::MemberHash WholeHash(std::string_view text, const DecodeOptions& options) const noexcept {
+    return {state_.subtrees.hash().Lane(text, options.drop_managed_fields ? 1 : 0),
+            static_cast<std::uint32_t>(text.size()), 0};
+  }
+
   const TypeTable& table_;
   const codec::MemberSlots slots_;
   codec::SharedState state_;
@@ -120,6 +139,11 @@ ObjectDecoder::Stats ObjectDecoder::stats() const noexcept {
           .subtree_hits = state.subtrees.hits(),
           .subtree_misses = state.subtrees.misses(),
           .bytes = state.strings.bytes() + state.subtrees.bytes()};
+}
+
+bool ObjectDecoder::IsUnchanged(std::string_view json, const DecodeOptions& options,
+                                const AnyRef& before) const noexcept {
+  return impl_->IsUnchanged(json, options, before);
 }
 
 // ---- PeekIdentity. ----

@@ -19,13 +19,6 @@ namespace {
 
 std::size_t MinOf(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
 
-// "apps/v1", or "v1" for the legacy group.
-bool IsApiVersion(std::string_view text, const KindInfo& kind) noexcept {
-  if (kind.group.empty()) return text == kind.version;
-  return text.size() == kind.group.size() + 1 + kind.version.size() && text.starts_with(kind.group) &&
-         text[kind.group.size()] == '/' && text.ends_with(kind.version);
-}
-
 std::string ApiVersionOf(const KindInfo& kind) {
   return kind.group.empty() ? std::string(kind.version) : std::string(kind.group) + "/" + std::string(kind.version);
 }
@@ -54,6 +47,12 @@ std::string Describe(std::string_view raw) {
 }
 
 }  // namespace
+
+bool IsApiVersion(std::string_view text, const KindInfo& kind) noexcept {
+  if (kind.group.empty()) return text == kind.version;
+  return text.size() == kind.group.size() + 1 + kind.version.size() && text.starts_with(kind.group) &&
+         text[kind.group.size()] == '/' && text.ends_with(kind.version);
+}
 
 Interpreter::Interpreter(std::string_view json, const DecodeOptions& options, SharedState* shared, Scratch& scratch,
                          MemberTrace* trace)

@@ -36,6 +36,9 @@
 
 namespace kgen::codec {
 
+// Returns whether a text is the apiVersion of a kind: "apps/v1", or "v1" for the legacy group.
+bool IsApiVersion(std::string_view text, const KindInfo& kind) noexcept;
+
 inline constexpr std::size_t kInlineText = 15;  // the longest text that a String holds without a block
 
 // Memory that is reused for the next object.

@@ -26,6 +26,11 @@ std::size_t OffsetOf(const TypeTable& table) noexcept {
 
 MemberSlots::MemberSlots(const TypeTable& table) : table_(&table) {
   AddTable(table, object_);
+  AddMetadata(table);
+  if (count_ > 0) ++count_;  // the object as a whole
+}
+
+void MemberSlots::AddMetadata(const TypeTable& table) {
   if (table.metadata_offset == TypeTable::kNoMetadata) return;
   const Field* metadata = table.Find("metadata");
   if (metadata == nullptr || metadata->kind != ValueKind::kStruct ||
@@ -66,6 +71,25 @@ MemberHashes MemberHashes::Of(const AnyRef& object, const TypeTable& table) noex
   // The struct follows the header. The hashes of a sealed object are only read.
   auto* block = static_cast<detail::ObjectBlock*>(const_cast<void*>(object.object())) - 1;
   return (block->word & kHasHashes) != 0 ? MemberHashes(block) : MemberHashes();
+}
+
+ObjectBody BodyOf(std::string_view json, const TypeTable& table) noexcept {
+  ObjectBody body{.text = json};
+  if (table.kind == nullptr || table.Find("kind") != nullptr || !json.starts_with('{')) return body;
+  std::string_view rest = json.substr(1);
+  // Takes a member with plain text that is not the last one.
+  const auto take = [&rest](std::string_view name, std::string_view& value) {
+    if (!value.empty() || !rest.starts_with(name)) return;
+    const std::size_t end = rest.find_first_of("\"\\", name.size());
+    if (end == std::string_view::npos || !rest.substr(end).starts_with("\",")) return;
+    value = rest.substr(name.size(), end - name.size());
+    rest.remove_prefix(end + 2);
+  };
+  take("\"apiVersion\":\"", body.api_version);
+  take("\"kind\":\"", body.kind);
+  take("\"apiVersion\":\"", body.api_version);
+  body.text = rest;
+  return body;
 }
 
 }  // namespace kgen::codec

@@ -12,6 +12,9 @@
 // `kind` and `apiVersion` have no hash, because the items of a list lack them. The entries of managedFields have
 // separate hashes, since an update usually changes only one of them.
 //
+// One more hash is of the object as a whole, without its `kind` and `apiVersion` if they come first: a relist finds by
+// it what has not changed at all.
+//
 // A hash identifies the bytes that the block was decoded from, independently of their object, so sharing is correct for
 // any earlier state that a decoder is given. 64 bits are enough, because a hash is compared with only one other, and
 // the keys never leave the process (codec/sharing.h).
@@ -23,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "kgen/core/ref.h"
@@ -48,6 +52,9 @@ class MemberSlots {
   std::uint8_t OfManagedFields() const noexcept { return managed_fields_; }
   std::uint8_t OfEntries() const noexcept { return entries_; }
 
+  // The slot of the object as a whole. Only if count() is not 0.
+  std::uint8_t OfWhole() const noexcept { return static_cast<std::uint8_t>(count_ - 1); }
+
   std::size_t count() const noexcept { return count_; }
 
  private:
@@ -55,6 +62,7 @@ class MemberSlots {
     return static_cast<std::size_t>(&field - table.begin());
   }
   void AddTable(const TypeTable& table, std::vector<std::uint8_t>& slots);
+  void AddMetadata(const TypeTable& table);
 
   const TypeTable* table_;
   const TypeTable* metadata_table_ = nullptr;  // null: the object has no ObjectMeta
@@ -93,6 +101,15 @@ class MemberHashes {
  private:
   MemberHash* hashes_ = nullptr;
 };
+
+// The text of an object without `kind` and `apiVersion`, which servers write first and the items of a list lack.
+struct ObjectBody {
+  std::string_view kind{};         // empty: absent
+  std::string_view api_version{};  // empty: absent
+  std::string_view text{};
+};
+// For a type with a KindInfo whose struct has no such members; for any other, `text` is the whole.
+ObjectBody BodyOf(std::string_view json, const TypeTable& table) noexcept;
 
 // One decoding: the object that is being decoded, and the earlier one.
 struct MemberTrace {

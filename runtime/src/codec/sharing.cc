@@ -97,6 +97,18 @@ std::uint64_t KeyedHash::Lane(std::string_view text, std::uint64_t seed) const n
   const char* p = text.data();
   std::size_t left = text.size();
   std::uint64_t a = keys_[0] ^ seed;
+  if (left > 128) {  // chains of multiplications that do not wait for each other
+    std::uint64_t b = keys_[1] ^ seed;
+    std::uint64_t c = keys_[2] ^ seed;
+    std::uint64_t d = keys_[3] ^ seed;
+    for (; left > 64; p += 64, left -= 64) {
+      a = Mix(a ^ Load64(p), Load64(p + 8) ^ keys_[4]);
+      b = Mix(b ^ Load64(p + 16), Load64(p + 24) ^ keys_[5]);
+      c = Mix(c ^ Load64(p + 32), Load64(p + 40) ^ keys_[6]);
+      d = Mix(d ^ Load64(p + 48), Load64(p + 56) ^ keys_[7]);
+    }
+    a = Mix(Mix(a ^ keys_[5], b ^ keys_[6]) ^ keys_[7], Mix(c ^ keys_[4], d ^ keys_[1]) ^ keys_[2]);
+  }
   while (left > 16) {
     a = Mix(a ^ Load64(p), Load64(p + 8) ^ keys_[4]);
     p += 16;

@@ -174,6 +174,41 @@ TEST_F(MemberHashesTest, OptionsThatChangeTheResultAreNotConfused) {
   EXPECT_EQ(Encode(Must(decoder.Decode(json, {}, dropped))), Encode(kept));
 }
 
+TEST_F(MemberHashesTest, AnObjectOfTheSameBytesIsUnchanged) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::string item = Object(kLabels, kEntry, kSpec, kStatus);
+  const auto event = [&](std::string_view kind, std::string_view version) {
+    return R"({"kind":")" + std::string(kind) + R"(","apiVersion":")" + std::string(version) + R"(",)" + item.substr(1);
+  };
+  const std::string whole = event("Widget", "test.kgen.dev/v1");
+  for (const std::string& decoded : {item, whole}) {
+    const AnyRef object = Must(decoder.Decode(decoded));
+    EXPECT_TRUE(decoder.IsUnchanged(item, {}, object));
+    EXPECT_TRUE(decoder.IsUnchanged(whole, {}, object));
+    EXPECT_TRUE(
+        decoder.IsUnchanged(R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget",)" + item.substr(1), {}, object));
+    EXPECT_FALSE(decoder.IsUnchanged(event("Gadget", "test.kgen.dev/v1"), {}, object)) << "would be refused";
+    EXPECT_FALSE(decoder.IsUnchanged(event("Widget", "test.kgen.dev/v2"), {}, object)) << "would be refused";
+    EXPECT_FALSE(decoder.IsUnchanged(item, {.drop_managed_fields = true}, object));
+    EXPECT_FALSE(decoder.IsUnchanged(item, {}, AnyRef()));
+    for (std::size_t at = 1; at < item.size(); ++at) {
+      std::string other = item;
+      other[at] = static_cast<char>(other[at] ^ 1);
+      EXPECT_FALSE(decoder.IsUnchanged(Exact(other), {}, object)) << at;
+      EXPECT_FALSE(decoder.IsUnchanged(Exact(item.substr(0, at)), {}, object)) << at;
+    }
+  }
+}
+
+TEST_F(MemberHashesTest, AnObjectWithAFieldOfTheWrongTypeIsNeverUnchanged) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::string json = Object(kLabels, kEntry, R"({"name":7})", kStatus);
+  std::vector<FieldMismatch> mismatches;
+  const AnyRef object = Must(decoder.Decode(json, {.mismatches = &mismatches}));
+  ASSERT_EQ(mismatches.size(), 1u);
+  EXPECT_FALSE(decoder.IsUnchanged(json, {.mismatches = &mismatches}, object));
+}
+
 TEST_F(MemberHashesTest, ManyUpdatesInARowLeakNothing) {
   const std::int64_t before = LiveBlocks();
   {

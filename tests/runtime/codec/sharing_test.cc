@@ -52,6 +52,25 @@ TEST_F(SharingTest, ACopySharesNothingThatCanChange) {
   EXPECT_EQ(*second, Must(Decode<Widget>(Object(2))));
 }
 
+TEST_F(SharingTest, AnObjectOfAFirstListSharesLikeAnyOther) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::int64_t before = LiveBlocks();
+  std::vector<AnyRef> objects;
+  for (int i = 0; i < 100; ++i) objects.push_back(Must(decoder.DecodeAdded(Exact(Object(i)))));
+  auto first = objects[7].As<Widget>();
+  auto second = objects[8].As<Widget>();
+  EXPECT_EQ(&*first->spec->optional, &*second->spec->optional);
+  EXPECT_EQ(*second, Must(Decode<Widget>(Object(8))));
+  first = second = {};
+  objects.clear();
+  // What it left alone is found later, a little with each object.
+  for (int i = 0; i < 400; ++i) objects = {Must(decoder.Decode(Object(i % 2)))};
+  EXPECT_LT(decoder.stats().subtrees, 20u);
+  objects.clear();
+  decoder.Sweep();
+  EXPECT_EQ(LiveBlocks(), before);
+}
+
 TEST_F(SharingTest, ObjectsOutliveTheirDecoder) {
   AnyRef object;
   {

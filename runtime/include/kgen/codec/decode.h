@@ -115,6 +115,11 @@ class ObjectDecoder {
   // while all objects that were decoded are kept: nothing could be found, and the search takes a quarter of the time.
   Result<AnyRef> DecodeAdded(std::string_view json, const DecodeOptions& options = {});
 
+  // Returns whether `before` was decoded with these options from the same bytes, so that decoding them again would make
+  // an equal object. `kind` and `apiVersion` at the front may be missing in one of them. Compares a 64-bit hash with a
+  // random key for each process. False also if `before` is null, or had fields of the wrong type.
+  bool IsUnchanged(std::string_view json, const DecodeOptions& options, const AnyRef& before) const noexcept;
+
   // Drops every shared string and subtree that no object uses any more. Cost: one or a few passes over pool and memo.
   void Sweep();
   // Sweeps in steps of some tens of microseconds, for a strand on which other work waits; Decode() may be called in

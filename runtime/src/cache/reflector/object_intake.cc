@@ -58,9 +58,18 @@ ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<
   decode_.mismatches = &mismatches_;
 }
 
-Received ObjectIntake::Take(std::string_view json, bool first) {
+// A transform is called for each list, and drops the object that it is given.
+Received ObjectIntake::Take(std::string_view json, Origin origin) {
   mismatches_.clear();
-  Result<AnyRef> object = Decode(json, first);
+  const bool first = origin == Origin::kFirstList && !transform_;
+  AnyRef before = first ? AnyRef() : Stored(json);
+  if (origin == Origin::kLaterList && !transform_ && decoder_.IsUnchanged(json, decode_, before)) {
+    const meta::v1::ObjectMeta& meta = *before.metadata();
+    ObjectKey key{meta.namespace_, meta.name};
+    std::string version = meta.resourceVersion.str();
+    return {.key = std::move(key), .object = std::move(before), .version = std::move(version), .unchanged = true};
+  }
+  Result<AnyRef> object = first ? decoder_.DecodeAdded(json, decode_) : decoder_.Decode(json, decode_, before);
   if (!object) return Refuse(json, object.error());
   const meta::v1::ObjectMeta* meta = object->metadata();
   if (meta == nullptr || meta->name.empty()) return Refuse(json, Error(Code::kDecode, "the object has no name"));
@@ -75,12 +84,6 @@ Received ObjectIntake::Take(std::string_view json, bool first) {
                    [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &transformed.error()}); });
   }
   return received;
-}
-
-// A transform drops the object that it was given.
-Result<AnyRef> ObjectIntake::Decode(std::string_view json, bool first) {
-  if (first && !transform_) return decoder_.DecodeAdded(json, decode_);
-  return decoder_.Decode(json, decode_, Stored(json));
 }
 
 // Returns the state that this one is about to replace, or a slightly older one, because what waits in the queue is not

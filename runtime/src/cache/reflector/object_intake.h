@@ -19,11 +19,15 @@
 namespace kgen::cache {
 
 struct Received {
-  ObjectKey key{};        // empty: name or namespace could not be read
-  AnyRef object{};        // null: refused, and reported
-  std::string version{};  // as the server wrote it, not changed by the transform; "" if it could not be read
-  bool foreign = false;   // refused because it is of another kind
+  ObjectKey key{};         // empty: name or namespace could not be read
+  AnyRef object{};         // null: refused, and reported
+  std::string version{};   // as the server wrote it, not changed by the transform; "" if it could not be read
+  bool foreign = false;    // refused because it is of another kind
+  bool unchanged = false;  // the object is the stored one
 };
+
+// What the text of an object belongs to.
+enum class Origin : std::uint8_t { kFirstList, kLaterList, kWatch };
 
 // Thread safety: on the informer's strand.
 class ObjectIntake {
@@ -32,9 +36,9 @@ class ObjectIntake {
   ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer, DecodeOptions decode,
                TransformFunction transform, std::function<AnyRef(const ObjectKey&)> stored);
 
-  // Decodes and transforms once. Never fails: errors are reported to the observer. `first`: the object belongs to a
-  // list before which nothing was taken.
-  Received Take(std::string_view json, bool first = false);
+  // Decodes and transforms once. Never fails: errors are reported to the observer. kFirstList is for a list before
+  // which nothing was taken; an object of a later list that has not changed is not decoded.
+  Received Take(std::string_view json, Origin origin);
   // Reports an event that carries no object of this kind, with its text: for unknown event types and for bookmarks that
   // cannot be decoded.
   void Report(std::string_view json, const Error& error);
@@ -46,7 +50,6 @@ class ObjectIntake {
   bool FreeStep(std::size_t entries) { return decoder_.FreeStep(entries); }
 
  private:
-  Result<AnyRef> Decode(std::string_view json, bool first);
   AnyRef Stored(std::string_view json) const;
   Received Refuse(std::string_view json, const Error& error);
   Result<AnyRef> Transform(AnyRef object);

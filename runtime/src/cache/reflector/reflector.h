@@ -267,7 +267,7 @@ class Reflector final : public SharedObject {
   void OnListEnd(Listing& state, Result<void> end);
   Result<meta::v1::ListMeta> FinishPage(Listing& state, Result<void> end);
   void ListFailed(Listing& state, const Error& error);
-  AnyRef OrStored(const ObjectKey& key, AnyRef object) const;
+  AnyRef OrStored(Received& received) const;
   void ListDone(Listing& state);
   void OnListDeadline(Listing& state);
   void Replace(ListedObjects items, const std::string& version, bool incomplete);

@@ -56,11 +56,11 @@ void Reflector::SendPage(Listing& state) {
 
 Result<void> Reflector::OnListItem(std::string_view item) {
   List& list = std::get<Listing>(state_).list;
-  Received received = intake_.Take(item, first_list_);
+  Received received = intake_.Take(item, first_list_ ? Origin::kFirstList : Origin::kLaterList);
   if (received.key.name.empty()) {
     list.incomplete = true;
   } else {
-    AnyRef object = OrStored(received.key, std::move(received.object));
+    AnyRef object = OrStored(received);
     list.items.Append({std::move(received.key), std::move(object)});
   }
   return {};
@@ -69,9 +69,10 @@ Result<void> Reflector::OnListItem(std::string_view item) {
 // Returns the stored object if it is equal, so that the new one can be freed at once. Otherwise memory would hold two
 // copies of everything until the list has been applied. Comparing versions is not enough: servers change what they send
 // without changing the version, since a new CRD or release brings new defaults and conversions.
-AnyRef Reflector::OrStored(const ObjectKey& key, AnyRef object) const {
-  if (!object || !hooks_.stored) return object;
-  AnyRef stored = hooks_.stored(key);
+AnyRef Reflector::OrStored(Received& received) const {
+  AnyRef object = std::move(received.object);
+  if (!object || received.unchanged || !hooks_.stored) return object;
+  AnyRef stored = hooks_.stored(received.key);
   if (!stored || stored.metadata()->resourceVersion != object.metadata()->resourceVersion) return object;
   return detail::EqualStruct(stored.object(), object.object(), table_) ? stored : object;
 }

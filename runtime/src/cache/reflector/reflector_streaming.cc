@@ -31,7 +31,7 @@ void Reflector::SendStreaming(Turn turn) {
 
 void Reflector::Collect(Snapshot& snapshot, WatchEventType type, Received received) {
   if (type == WatchEventType::kDeleted && !received.foreign) return snapshot.items.Remove(received.key);
-  AnyRef object = OrStored(received.key, std::move(received.object));
+  AnyRef object = OrStored(received);
   snapshot.items.Upsert(std::move(received.key), std::move(object));
 }
 

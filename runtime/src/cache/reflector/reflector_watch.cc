@@ -98,7 +98,10 @@ Result<void> Reflector::OnEvent(const WatchEvent& event) {
 
 Result<void> Reflector::OnObjectEvent(WatchEventType type, std::string_view object) {
   const bool added = type == WatchEventType::kAdded;
-  Received received = intake_.Take(object, first_list_ && added);
+  const bool initial = added && std::holds_alternative<Streaming>(state_);  // of a streaming list
+  Received received = intake_.Take(object, !initial      ? Origin::kWatch
+                                           : first_list_ ? Origin::kFirstList
+                                                         : Origin::kLaterList);
   Watch& watch = *CurrentWatch();
   ++watch.events;
   ++events_;
