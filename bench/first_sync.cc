@@ -203,7 +203,7 @@ Result<double> RelistFigure(const std::string& name, double divided_by) {
 void AddFirstSyncRows(Budget& budget) {
   budget.Add(Child{"first_sync", SyncOnce});
   budget.Add(Child{"relists", Relists});
-  budget.Add(Row{"first_sync_instructions", 140'000, "instructions/pod", [] { return InstructionsPerPod(false); }});
+  budget.Add(Row{"first_sync_instructions", 133'000, "instructions/pod", [] { return InstructionsPerPod(false); }});
   budget.Add(
       Row{"first_sync_heap", 7'000, "bytes/pod", [] { return RelistFigure("steady", static_cast<double>(kPods)); }});
   budget.Add(Row{"relist_peak_unchanged", 1.2, "times steady heap", [] { return RelistFigure("unchanged_ratio", 1); }});

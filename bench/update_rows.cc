@@ -156,7 +156,7 @@ Result<double> AllocationsPerUpdate() {
 
 void AddUpdateRows(Budget& budget) {
   budget.Add(Child{"updates", UpdatePods});
-  budget.Add(Row{"update_instructions", 110'000, "instructions/event", [] { return InstructionsAtFewPods(); }});
+  budget.Add(Row{"update_instructions", 104'500, "instructions/event", [] { return InstructionsAtFewPods(); }});
   budget.Add(Row{"update_instructions_ratio", 1.2, "times at 10,000", Ratio});
   budget.Add(Row{"update_allocations", 50, "allocations/event", AllocationsPerUpdate});
 }
