@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -127,7 +128,7 @@ struct Received {
 
 double Percentile(const std::vector<long>& sorted, double share) {
   if (sorted.empty()) return 0;
-  const auto at = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
+  const auto at = static_cast<std::size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)));
   return static_cast<double>(sorted[at]) / 1e3;
 }
 

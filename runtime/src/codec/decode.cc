@@ -226,6 +226,7 @@ Identity PeekIdentity(std::string_view json) noexcept {
   try {
     ForEachMember(reader, read);
   } catch (const std::bad_alloc&) {
+    return identity;
   }
   return identity;
 }

@@ -41,7 +41,7 @@ class HttpExchange final : public Exchange {
                Shared<ResponseSink> sink);
   ~HttpExchange() override;
   void Consumed(std::size_t bytes) noexcept override;
-  void Recycle(std::string bytes) noexcept override { spares->Keep(std::move(bytes)); }
+  void Recycle(std::string&& bytes) noexcept override { spares->Keep(std::move(bytes)); }
   void Cancel() noexcept override;
 
   // Passes on what has arrived, then the end. Called once.

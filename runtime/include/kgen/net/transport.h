@@ -89,7 +89,7 @@ class Exchange : public SharedObject {
   // The reader has processed this many bytes of the body, so the peer may send as many more.
   virtual void Consumed(std::size_t bytes) noexcept = 0;
   // Gives back a string that OnBytes() passed on, so that its memory can be used for a later one. Optional.
-  virtual void Recycle(std::string /*bytes*/) noexcept {}
+  virtual void Recycle(std::string&& /*bytes*/) noexcept {}
   // OnEnd(kCancelled) follows, unless the end came first. Idempotent.
   virtual void Cancel() noexcept = 0;
 };

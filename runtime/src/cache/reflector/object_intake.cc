@@ -125,7 +125,7 @@ Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
   return Fail(Code::kUserCode, "transform: " + what);
 }
 
-AnyRef ObjectIntake::Share(AnyRef changed, const AnyRef& received) {
+AnyRef ObjectIntake::Share(const AnyRef& changed, const AnyRef& received) {
   if (changed == received || detail::EqualStruct(changed.object(), received.object(), table_)) return received;
   DecodeOptions options = decode_;
   options.mismatches = nullptr;  // they were reported when the object was received

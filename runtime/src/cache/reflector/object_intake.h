@@ -54,7 +54,7 @@ class ObjectIntake {
   Received Refuse(std::string_view json, const Error& error);
   Result<AnyRef> Transform(AnyRef object);
   // A transform works on a copy that shares nothing. This shares the strings and subtrees of its result again.
-  AnyRef Share(AnyRef changed, const AnyRef& received);
+  AnyRef Share(const AnyRef& changed, const AnyRef& received);
   void ReportMismatches(const ObjectKey& key);
 
   const TypeTable& table_;

@@ -245,7 +245,7 @@ void Operation::Consume(std::size_t bytes) noexcept {
   if (exchange_ && bytes != 0) exchange_->Consumed(bytes);
 }
 
-void Operation::Recycle(std::string bytes) noexcept {
+void Operation::Recycle(std::string&& bytes) noexcept {
   if (exchange_) exchange_->Recycle(std::move(bytes));
 }
 

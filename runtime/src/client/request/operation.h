@@ -67,7 +67,7 @@ class Operation : public SharedObject {
   // Ends the operation. No more events follow; a running exchange is cancelled.
   void End() noexcept;
   // Gives the memory of bytes that were read back to the transport.
-  void Recycle(std::string bytes) noexcept;
+  void Recycle(std::string&& bytes) noexcept;
   // Returns credit that was kept.
   void Consume(std::size_t bytes) noexcept;
 
