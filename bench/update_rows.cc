@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The cost of an update of one pod in a large cache: the bytes of a watch event through decoder, queue, store and
-// handler. One thread runs everything in a fixed order, so that counts are the same each time.
+// The cost of an update of one pod in a large cache, and of a relist: the bytes of the server through decoder, queue,
+// store and handler. One thread runs everything in a fixed order, so that counts are the same each time.
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 #else
@@ -37,6 +37,14 @@ constexpr std::size_t kFirstUpdates = 200;  // before anything is counted
 constexpr std::size_t kUpdates = 1'000;
 constexpr std::size_t kStride = 7919;  // from one updated pod to the next
 
+constexpr std::size_t kRelistStride = 100;  // from one pod that a relist changes to the next
+
+// Returns the pods of a list in which one in a hundred has changed.
+std::string AsLaterList(std::vector<std::string> pods) {
+  for (std::size_t i = 0; i < pods.size(); i += kRelistStride) AdvancePod(pods[i], 7'000'001, i);
+  return AsArray(pods);
+}
+
 // Returns the events, one per line.
 std::string AsUpdates(std::vector<std::string>& pods) {
   std::string text;
@@ -66,6 +74,18 @@ class UpdatedPods {
     if (Result<void> synced = factory_->WaitForCacheSync({}, {.handlers = {&registration_}}); !synced) return synced;
     executor_->Run();
     return {};
+  }
+
+  // Ends the watch, so that a list follows. Fails if the handler does not receive every pod of it.
+  Result<void> Relist(std::string_view items, std::size_t count) {
+    const std::size_t before = received_;
+    transport_->SetList("Pod", "7000001", items);
+    transport_->Send(
+        R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}})"
+        "\n");
+    executor_->Run();
+    if (received_ == before + count) return {};
+    return Fail(Code::kInternal, "the relist made " + std::to_string(received_ - before) + " calls of the handler");
   }
 
   // Takes `count` events from the front of `events`. Fails if the handler does not receive one of them.
@@ -111,6 +131,21 @@ Result<Figures> UpdatePods(const std::vector<std::string>& arguments) {
   return Figures{{"allocations", static_cast<double>(Heap::Allocations())}};
 }
 
+// Arguments: as for UpdatePods, but the second file has the items of the later list.
+Result<Figures> RelistPods(const std::vector<std::string>& arguments) {
+  Result<MappedItems> items = MappedItems::Open(arguments.at(0));
+  Result<MappedItems> later = MappedItems::Open(arguments.at(1));
+  if (!items || !later) return Fail(Code::kNotFound, "no prepared pods");
+  auto* pods = new UpdatedPods();  // never destroyed, since destruction is not measured
+  if (Result<void> synced = pods->Sync(items->text()); !synced) return Fail(std::move(synced).error());
+  if (arguments.size() > 2) Heap::StartCounting();
+  CALLGRIND_START_INSTRUMENTATION;
+  const Result<void> listed = pods->Relist(later->text(), kPods);
+  CALLGRIND_STOP_INSTRUMENTATION;
+  if (!listed) return Fail(listed.error());
+  return Figures{{"allocations", static_cast<double>(Heap::Allocations())}};
+}
+
 // ----------------------------------------------------------------------------------------------- in the parent
 
 struct Prepared {
@@ -152,6 +187,30 @@ Result<double> AllocationsPerUpdate() {
   return figures->at("allocations") / static_cast<double>(kUpdates);
 }
 
+struct PreparedLists {
+  PreparedLists() {
+    const std::vector<std::string> pods = ReferencePods(kPods);
+    arguments = {folder.Write("pods", AsArray(pods)), folder.Write("later", AsLaterList(pods))};
+  }
+  TemporaryFolder folder;
+  std::vector<std::string> arguments;
+};
+
+Result<double> InstructionsPerRelistedPod() {
+  const PreparedLists prepared;
+  Result<double> total = InstructionsOfChild("relisted", prepared.arguments, Counting::kWhenAsked);
+  if (total) *total /= static_cast<double>(kPods);
+  return total;
+}
+
+Result<double> AllocationsPerRelistedPod() {
+  PreparedLists prepared;
+  prepared.arguments.emplace_back("count");
+  const Result<Figures> figures = RunChild("relisted", prepared.arguments);
+  if (!figures) return Fail(figures.error());
+  return figures->at("allocations") / static_cast<double>(kPods);
+}
+
 }  // namespace
 
 void AddUpdateRows(Budget& budget) {
@@ -159,6 +218,9 @@ void AddUpdateRows(Budget& budget) {
   budget.Add(Row{"update_instructions", 104'500, "instructions/event", [] { return InstructionsAtFewPods(); }});
   budget.Add(Row{"update_instructions_ratio", 1.2, "times at 10,000", Ratio});
   budget.Add(Row{"update_allocations", 50, "allocations/event", AllocationsPerUpdate});
+  budget.Add(Child{"relisted", RelistPods});
+  budget.Add(Row{"relist_instructions", 37'500, "instructions/pod", InstructionsPerRelistedPod});
+  budget.Add(Row{"relist_allocations", 5, "allocations/pod", AllocationsPerRelistedPod});
 }
 
 }  // namespace kgen::bench
