@@ -185,7 +185,7 @@ class Soak {
   }
   SharedInformer<Pod> Pods() const { return factory_->Core().V1().Pods().Informer(); }
 
-  Result<void> Sync();
+  Result<void> Sync(bool short_calls);
   void AddStuckHandler(const std::string& limit);
   void PrintStuckHandler();
   std::string Standing() const;
@@ -211,7 +211,7 @@ class Soak {
   std::size_t late_ = 0;     // pieces in which the server was late
 };
 
-Result<void> Soak::Sync() {
+Result<void> Soak::Sync(bool short_calls) {
   const std::vector<std::string> serving = server_.Answer();
   if (serving.size() != 2) return Fail(Code::kUnavailable, "the server does not start");
   std::ifstream file(folder_.path() + "/ca.pem");
@@ -222,9 +222,10 @@ Result<void> Soak::Sync() {
   options.defaults.streaming_list = false;
   factory_ = std::make_unique<k8s::SharedInformerFactory>(*connection, std::move(options));
   registration_ = Pods().AddEventHandler({
-      .on_add = [this](const Added<Pod>& e) { received_.Update(*e.now); },
-      .on_update = [this](const Updated<Pod>& e) { received_.Update(*e.now); },
-  });
+                                             .on_add = [this](const Added<Pod>& e) { received_.Update(*e.now); },
+                                             .on_update = [this](const Updated<Pod>& e) { received_.Update(*e.now); },
+                                         },
+                                         {.short_calls = short_calls});
   factory_->Start();
   if (Result<void> synced = factory_->WaitForCacheSync({}, {.handlers = {&registration_}}); !synced) return synced;
   std::this_thread::sleep_for(1s);  // the memory that the list needed has been freed
@@ -332,7 +333,7 @@ void Soak::Summary(double synced, double updated) {
 
 Result<void> Soak::Run(const Options& options) {
   received_.latencies.reserve(std::max(pods_, kFastPiece) + 1);
-  if (Result<void> synced = Sync(); !synced) return synced;
+  if (Result<void> synced = Sync(options.Number("short", 0) != 0); !synced) return synced;
   const double synced = MeasureMemory().resident;
   const auto stuck = options.given.find("stuck");
   if (stuck != options.given.end()) AddStuckHandler(stuck->second);
@@ -360,9 +361,9 @@ int SoakMain(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos) {
-      std::fprintf(
-          stderr,
-          "usage: bench soak [pods=N] [updates=N] [timed=N] [relists=N] [csv=FILE] [stuck=default|none|BYTES]\n");
+      std::fprintf(stderr,
+                   "usage: bench soak [pods=N] [updates=N] [timed=N] [relists=N] [short=1] [csv=FILE] "
+                   "[stuck=default|none|BYTES]\n");
       return 2;
     }
     options.given[argument.substr(0, equals)] = argument.substr(equals + 1);

@@ -443,7 +443,11 @@ class InformerRun {
     Listener* self = listener.get();
     const Nanos paces[] = {1ms, 1s, 0s, 0s, 0s, 0s};
     const Nanos pace = paces[Choose(listener->merges ? 3 : 6)];
+    // A short call must not wait, neither for slow work nor for another handler.
+    const bool may_be_short = pace == Nanos(0) && !listener->merges && listener->trick != Trick::kRemovesAnother;
+    options.short_calls = may_be_short && Choose(3) == 0;
     Log("add " + listener->name + (pace > Nanos(0) ? ", slow" : "") + (listener->merges ? ", merges" : "") +
+        (options.short_calls ? ", short" : "") +
         (listener->trick != Trick::kNone ? ", trick " + std::to_string(static_cast<int>(listener->trick)) : ""));
     listeners_.push_back(std::move(listener));
     self->registration.emplace(core_->AddEventHandler(

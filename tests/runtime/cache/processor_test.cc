@@ -84,6 +84,58 @@ class ListenerTest : public ::testing::TestWithParam<std::uint64_t> {
   Shared<Waiter> gate_ = simulation_.executor()->MakeWaiter("gate");
 };
 
+TEST_P(ListenerTest, MakesShortCallsBeforeTheDeliveryReturns) {
+  const auto listener =
+      Listen([this](const AnyEvent& e) { calls_.push_back(e.key.name.str()); }, {.short_calls = true});
+  std::vector<AnyEvent> events = Events(Add("a", true));
+  events.push_back(Update("a", "1", "2"));
+  events.push_back(Add("b"));
+  listener->Deliver(std::move(events));
+  EXPECT_THAT(calls_, ElementsAre("a", "a", "b"));
+  EXPECT_EQ(listener->Backlog(), 0u);
+  EXPECT_FALSE(listener->HasSynced());
+  listener->InitialQueued();
+  EXPECT_TRUE(listener->HasSynced());
+}
+
+TEST_P(ListenerTest, MakesNoShortCallAfterOneOfThemHasRemovedItsHandler) {
+  Shared<Listener> listener;
+  auto destroyed = std::make_shared<int>();
+  const std::weak_ptr<int> functions = destroyed;
+  listener = Listen(
+      [this, &listener, alive = std::move(destroyed)](const AnyEvent& e) {
+        calls_.push_back(e.key.name.str());
+        listener->Remove();
+        EXPECT_EQ(alive.use_count(), 1) << "destroyed while they run";
+      },
+      {.short_calls = true});
+  std::vector<AnyEvent> events = Events(Add("a"));
+  events.push_back(Add("b"));
+  listener->Deliver(std::move(events));
+  listener->Deliver(Events(Add("c")));
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("a"));
+  EXPECT_TRUE(functions.expired());
+}
+
+TEST_P(ListenerTest, MakesShortCallsThatThrowAndReportsThem) {
+  const auto listener = Listen([](const AnyEvent&) { throw std::runtime_error("no"); }, {.short_calls = true});
+  listener->Deliver(Events(Add("a", true)));
+  EXPECT_THAT(told_->failed, ElementsAre("a: no"));
+  listener->InitialQueued();
+  EXPECT_TRUE(listener->HasSynced());
+}
+
+TEST_P(ListenerTest, RefusesToBlockInAShortCall) {
+  Result<void> waited;
+  const auto listener = Listen([&](const AnyEvent&) { waited = gate_->Wait(); }, {.short_calls = true});
+  simulation_.executor()->Post(simulation_.executor()->MakeStrand("informer"),
+                               [&] { listener->Deliver(Events(Add("a"))); });
+  Run();
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code(), Code::kInvalidArgument);
+}
+
 // Contract: invariant L1.
 TEST_P(ListenerTest, MakesCallsOneAtATimeInTheOrderOfDelivery) {
   const auto listener = Listen(Noting());

@@ -57,6 +57,7 @@ Listener::Listener(AnyHandler handler, HandlerOptions options, std::string infor
 
 void Listener::Deliver(std::vector<AnyEvent> events) {
   std::optional<Observer::BacklogHigh> high;
+  bool drain = false;
   {
     const MutexLock lock(mutex_);
     if (closed_ || events.empty()) return;
@@ -64,9 +65,14 @@ void Listener::Deliver(std::vector<AnyEvent> events) {
     for (AnyEvent& event : events) {
       initial_pending_ += queue_->Push(std::move(event));
     }
-    high = NewlyHighBacklog(queue_->merged() > merged);
-    if (!queue_->empty()) Schedule();
+    if (options_.short_calls) {
+      drain = !std::exchange(scheduled_, true);
+    } else {
+      high = NewlyHighBacklog(queue_->merged() > merged);
+      if (!queue_->empty()) Schedule();
+    }
   }
+  if (drain) Drain();
   SettleSync();  // an initial event may have been cancelled
   if (high) NotifyObserver(observer_, [&](Observer& o) { o.OnBacklogHigh(*high); });
 }

@@ -4,7 +4,7 @@
 //
 //   Processor --Deliver(events)--> queue --> Drain() on a thread that may block --> the user's functions
 //
-// A slow handler delays only itself. An idle listener occupies no thread.
+// A slow handler delays only itself. An idle listener occupies no thread. If its calls are short, Deliver() makes them.
 #ifndef KGEN_SRC_CACHE_DELIVERY_LISTENER_H_
 #define KGEN_SRC_CACHE_DELIVERY_LISTENER_H_
 
@@ -47,8 +47,8 @@ class Listener final : public SharedObject {
   Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
            Shared<Observer> observer, Shared<const StartMark> started = {});
 
-  void Deliver(std::vector<AnyEvent> events);
-  void InitialQueued();  // the informer has synced, and every initial event was delivered
+  void Deliver(std::vector<AnyEvent> events);  // on the informer's strand
+  void InitialQueued();                        // the informer has synced, and every initial event was delivered
   void Remove();
   void StopDelivery();  // the informer stopped: discards waiting events and lets the running call finish; does not wait
   // Blocks until no call is running. As with Remove(), it does not wait on the thread of the running call itself, nor
@@ -100,7 +100,8 @@ class Listener final : public SharedObject {
   // Changed under mutex_ and called without it: only Drain() calls it, and only Drain() destroys it while running_.
   AnyHandler handler_;
   // Null once it was discarded, which happens only when closed_.
-  std::unique_ptr<EventQueue> queue_ KGEN_GUARDED_BY(mutex_) = std::make_unique<EventQueue>(options_.backlog_bytes);
+  std::unique_ptr<EventQueue> queue_ KGEN_GUARDED_BY(mutex_) =
+      std::make_unique<EventQueue>(options_.short_calls ? std::nullopt : options_.backlog_bytes);
   const Shared<Waiter> joiner_ = executor_->MakeWaiter("the running call of the handler of " + name_);
   bool joins_ KGEN_GUARDED_BY(mutex_) = false;                   // a call of Join() uses joiner_
   std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);  // of other calls
