@@ -6,12 +6,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "kgen/core/executor.h"
 #include "kgen/core/unstructured.h"
 #include "kgen/testing/simulation.h"
 
@@ -134,6 +137,29 @@ TEST_P(ListenerTest, RefusesToBlockInAShortCall) {
   Run();
   ASSERT_FALSE(waited);
   EXPECT_EQ(waited.error().code(), Code::kInvalidArgument);
+}
+
+// Contract: invariant L2.
+TEST(ListenerThreadsTest, MakesNoShortCallAfterRemoveHasReturnedOnAnotherThread) {
+  const Shared<Executor> executor = MakeThreadPool({.threads = 2});
+  const Shared<Strand> informer = executor->MakeStrand("informer");
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<bool> removed = false;
+    std::atomic<int> calls = 0;
+    const auto listener = MakeShared<Listener>(
+        [&](const AnyEvent&) {
+          EXPECT_FALSE(removed);
+          ++calls;
+        },
+        HandlerOptions{.short_calls = true}, "pods", executor, Shared<Observer>());
+    for (int i = 0; i < 200; ++i) executor->Post(informer, [listener] { listener->Deliver(Events(Add("a"))); });
+    const auto rest = executor->MakeWaiter("rest");
+    executor->Post(informer, [rest] { rest->Notify(); });
+    while (calls == 0) std::this_thread::yield();
+    listener->Remove();
+    removed = true;
+    ASSERT_TRUE(rest->Wait());
+  }
 }
 
 // Contract: invariant L1.

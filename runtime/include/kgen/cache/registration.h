@@ -49,7 +49,8 @@ struct HandlerOptions {
   // an event when changes come one at a time. For functions of a few microseconds that never block, such as those that
   // set an atomic or add a key to a queue. A longer call delays the whole informer and its other handlers (the observer
   // gets an OnHandlerSlow() after 100 ms, as always), and kgen's blocking functions fail in it with kInvalidArgument.
-  // It may remove its own handler; removing another one there does not wait for that one's running call.
+  // It may remove its own handler; removing another one there does not wait for the running call of that one. There is
+  // no backlog, so `backlog_warning` and `backlog_bytes` have no effect.
   bool short_calls = false;
 };
 
