@@ -45,12 +45,12 @@ struct HandlerOptions {
   // kResync; an Added stays initial.
   std::optional<std::size_t> backlog_bytes = std::size_t{64} << 20;
   // Default: false, calls are made on a thread that may block, and delay nothing but this handler. True: the informer
-  // makes the calls itself, before it goes on, which saves the switches to another thread and back: most of the cost of
-  // an event when changes come one at a time. For functions of a few microseconds that never block, such as those that
-  // set an atomic or add a key to a queue. A longer call delays the whole informer and its other handlers (the observer
-  // gets an OnHandlerSlow() after 100 ms, as always), and kgen's blocking functions fail in it with kInvalidArgument.
-  // It may remove its own handler; removing another one there does not wait for the running call of that one. There is
-  // no backlog, so `backlog_warning` and `backlog_bytes` have no effect.
+  // makes the calls itself, before it goes on, which saves a switch of threads for each event when changes come one at
+  // a time. For functions of a few microseconds that never block, such as those that set an atomic or add a key to a
+  // queue. A longer call delays the whole informer and its other handlers (the observer gets an OnHandlerSlow() after
+  // 100 ms, as always), and kgen's blocking functions fail in it with kInvalidArgument. It may remove its own handler;
+  // removing another one there does not wait for the running call of that one. There is no backlog, so
+  // `backlog_warning` and `backlog_bytes` have no effect.
   bool short_calls = false;
 };
 
