@@ -431,25 +431,22 @@ class InformerRun {
     listener->verdict = &verdict_;
     listener->core = core_.get().get();
     listener->resyncs = resyncs_ && Choose(4) != 0;
-    // One event waits, or a few, before others are merged.
     HandlerOptions options{.resync = listener->resyncs ? std::optional<Nanos>() : kNever, .name = listener->name};
     listener->merges = Choose(3) == 0;
-    if (listener->merges) options.backlog_bytes = Choose(4) * std::size_t{600};
+    if (listener->merges) options.backlog_bytes = Choose(4) * std::size_t{600};  // of an event, or a few
     if (Choose(2) == 0) {
       constexpr Trick kTricks[] = {Trick::kRemovesItself, Trick::kRemovesAnother, Trick::kAddsAnother, Trick::kThrows};
       listener->trick = Choose(20) == 0 ? Trick::kStopsTheInformer : kTricks[Choose(4)];
       listener->trick_at = 1 + static_cast<int>(Choose(3));
     }
-    Listener* self = listener.get();
     const Nanos paces[] = {1ms, 1s, 0s, 0s, 0s, 0s};
     const Nanos pace = paces[Choose(listener->merges ? 3 : 6)];
-    // A short call must not wait, neither for slow work nor for another handler.
-    const bool may_be_short = pace == Nanos(0) && !listener->merges && listener->trick != Trick::kRemovesAnother;
-    options.short_calls = may_be_short && Choose(3) == 0;
-    Log("add " + listener->name + (pace > Nanos(0) ? ", slow" : "") + (listener->merges ? ", merges" : "") +
-        (options.short_calls ? ", short" : "") +
+    const bool waits = pace > Nanos(0) || listener->trick == Trick::kRemovesAnother;  // which a short call must not
+    options.short_calls = !waits && !listener->merges && Choose(3) == 0;
+    const char* const how = pace > Nanos(0) ? ", slow" : options.short_calls ? ", short" : "";
+    Log("add " + listener->name + how + (listener->merges ? ", merges" : "") +
         (listener->trick != Trick::kNone ? ", trick " + std::to_string(static_cast<int>(listener->trick)) : ""));
-    listeners_.push_back(std::move(listener));
+    Listener* self = listeners_.emplace_back(std::move(listener)).get();
     self->registration.emplace(core_->AddEventHandler(
         [this, self, pace](const AnyEvent& event) {
           self->Hear(event);
