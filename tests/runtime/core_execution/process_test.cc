@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <string>
 
@@ -61,10 +62,37 @@ using ::testing::ExitedWithCode;
   std::exit(0);
 }
 
+void DropAPoolOnItsOwnThread() {
+  static std::atomic<int> gone = 0;
+  const int before = gone;
+  std::atomic<bool> go = false;
+  Shared<Executor> executor = MakeThreadPool();
+  executor->Blocking("last", [&go, held = executor]() mutable {
+    go.wait(false);
+    held = {};
+    ++gone;
+    gone.notify_one();
+  });
+  executor = {};
+  go = true;
+  go.notify_one();
+  gone.wait(before);
+}
+
+[[noreturn]] void DropAPoolDuringTheExit() {
+  std::atexit([] { DropAPoolOnItsOwnThread(); });  // runs after the handler that the next line registers
+  DropAPoolOnItsOwnThread();
+  std::exit(4);
+}
+
 class ProcessDeathTest : public ::testing::Test {
  protected:
   ProcessDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
+
+TEST_F(ProcessDeathTest, APoolMayBeDroppedByItsOwnThreadDuringTheExit) {
+  EXPECT_EXIT(DropAPoolDuringTheExit(), ExitedWithCode(4), "^$");  // TSan would write of a leaked thread
+}
 
 // Contract: controller 22.
 TEST_F(ProcessDeathTest, TheFirstSignalStopsTheToken) { EXPECT_EXIT(StopBySignal(), ExitedWithCode(7), ""); }

@@ -24,6 +24,7 @@ struct Thread::State {
   struct Released {
     Mutex mutex;
     std::vector<State*> threads KGEN_GUARDED_BY(mutex);
+    bool exiting KGEN_GUARDED_BY(mutex) = false;  // LeaveThreadsAlone() was called: nobody joins any more
   };
   static Released& released() {
     static Released* const kAll = [] {
@@ -70,6 +71,7 @@ void Thread::Release() noexcept {
   if (state == nullptr || ForkedChild()) return;
   State::Released& released = State::released();
   const MutexLock lock(released.mutex);
+  if (released.exiting) return state->thread.detach();
   released.threads.push_back(state);
 }
 
@@ -98,6 +100,7 @@ void Thread::State::LeaveThreadsAlone() {
   const MutexLock lock(released.mutex);
   for (Thread::State* state : released.threads) state->thread.detach();
   released.threads.clear();
+  released.exiting = true;
 }
 
 }  // namespace kgen::detail
