@@ -112,7 +112,7 @@ class ObjectDecoder {
   Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options = {}, const AnyRef& before = {});
 
   // Decodes one object as Decode() does, without the search for shared blocks that no object holds. For a first list,
-  // while all objects that were decoded are kept: nothing could be found, and the search takes a quarter of the time.
+  // while all objects that were decoded are kept: the search would find nothing.
   Result<AnyRef> DecodeAdded(std::string_view json, const DecodeOptions& options = {});
 
   // Returns whether `before` was decoded with these options from the same bytes, so that decoding them again would make

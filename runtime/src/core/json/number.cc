@@ -63,8 +63,9 @@ Decimal Split(std::string_view number) noexcept {
 }  // namespace
 
 bool IsJsonNumber(std::string_view text) noexcept {
-  const char* const end = text.data() + text.size();
-  const NumberToken number = ScanNumber(text.data(), end);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const NumberToken number = ScanNumber(begin, end);
   return number.problem == NumberToken::Problem::kNone && number.end == end;
 }
 
@@ -138,7 +139,7 @@ std::string CanonicalNumber(std::string_view number) {
     }
     const auto zeros = static_cast<std::size_t>(decimal.exponent) - decimal.digits;
     if (zeros == 0 || decimal.exponent <= kLongest) return text.append(zeros, '0');
-    // The same limit as for reading, so that the canonical spelling is its own.
+    // The reader has the same limit. Without it here, the canonical text of a number would have another canonical text.
     return text.append("e").append(std::to_string(std::min(zeros, static_cast<std::size_t>(kFar))));
   }
   double value;
