@@ -24,7 +24,8 @@ struct Thread::State {
   struct Released {
     Mutex mutex;
     std::vector<State*> threads KGEN_GUARDED_BY(mutex);
-    bool exiting KGEN_GUARDED_BY(mutex) = false;  // LeaveThreadsAlone() was called: nobody joins any more
+    bool exiting KGEN_GUARDED_BY(mutex) = false;            // LeaveThreadsAlone() was called: nobody joins any more
+    std::vector<State*> left_alone KGEN_GUARDED_BY(mutex);  // detached: their threads may still use their states
   };
   static Released& released() {
     static Released* const kAll = [] {
@@ -71,8 +72,9 @@ void Thread::Release() noexcept {
   if (state == nullptr || ForkedChild()) return;
   State::Released& released = State::released();
   const MutexLock lock(released.mutex);
-  if (released.exiting) return state->thread.detach();
-  released.threads.push_back(state);
+  if (!released.exiting) return released.threads.push_back(state);
+  state->thread.detach();
+  released.left_alone.push_back(state);
 }
 
 void ReapThreads() noexcept {
@@ -99,7 +101,7 @@ void Thread::State::LeaveThreadsAlone() {
   Thread::State::Released& released = Thread::State::released();
   const MutexLock lock(released.mutex);
   for (Thread::State* state : released.threads) state->thread.detach();
-  released.threads.clear();
+  released.left_alone = std::exchange(released.threads, {});
   released.exiting = true;
 }
 
