@@ -34,6 +34,13 @@
 # descriptions to n bytes; 0 leaves them out; by default, those of types of other APIs are cut to 150. Needs kgen-crd, the
 # target kgen::kgen_crd, or KGEN_CRD_EXECUTABLE with its path.
 #
+# kgen_add_projections(TARGET NAMESPACE ns FILES file... USES target...)
+#
+# Makes the static library TARGET with the types that the files describe (docs/projections.md): parts of kinds of the
+# APIs in USES. Targets that link TARGET can include "ns/projections.h".
+#
+#   kgen_add_projections(pod_parts NAMESPACE agent FILES projections.yaml USES kgen::k8s_core)
+#
 # The tool is the target kgen::kgen. If it is neither built nor found, set KGEN_EXECUTABLE to its path (a cross build,
 # for example, needs a tool that runs on the building machine).
 #
@@ -174,6 +181,72 @@ function(kgen_add_api target)
   set_property(TARGET ${target} APPEND PROPERTY KGEN_USE ${use} ${own_use})
   set_property(TARGET ${target} APPEND PROPERTY KGEN_USE_GROUP_NAMES ${use_group_names} ${own_group_names})
   set_property(TARGET ${target} PROPERTY KGEN_GENERATED TRUE)
+  if(COMMAND kgen_set_defaults)
+    kgen_set_defaults(${target})
+  endif()
+endfunction()
+
+function(kgen_add_projections target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE" "FILES;USES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kgen_add_projections(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT arg_NAMESPACE MATCHES "^[a-z_][a-z0-9_]*(::[a-z_][a-z0-9_]*)*$")
+    message(
+      FATAL_ERROR "kgen_add_projections(${target}): NAMESPACE wants a C++ namespace in lower case, got '${arg_NAMESPACE}'")
+  endif()
+  if(NOT arg_FILES OR NOT arg_USES)
+    message(
+      FATAL_ERROR "kgen_add_projections(${target}): name at least one file after FILES, and after USES the APIs that have "
+                  "the kinds, such as kgen::k8s_core")
+  endif()
+  get_property(owner GLOBAL PROPERTY "KGEN_PROJECTIONS_OF_${arg_NAMESPACE}")
+  if(owner)
+    message(
+      FATAL_ERROR
+        "kgen_add_projections(${target}): the namespace '${arg_NAMESPACE}' already has the projections of ${owner}; choose "
+        "another NAMESPACE, or name all files in one call")
+  endif()
+  set_property(GLOBAL PROPERTY "KGEN_PROJECTIONS_OF_${arg_NAMESPACE}" "${target}, made in ${CMAKE_CURRENT_SOURCE_DIR}")
+  kgen_have_tool(found)
+  if(NOT found)
+    message(FATAL_ERROR "the generator, kgen, is neither built here (KGEN_BUILD_TOOL) nor found; set KGEN_EXECUTABLE")
+  endif()
+  set(inputs "")
+  foreach(file IN LISTS arg_FILES)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    if(NOT EXISTS "${file}")
+      message(FATAL_ERROR "kgen_add_projections(${target}): no such file: ${file}")
+    endif()
+    list(APPEND inputs "${file}")
+  endforeach()
+  kgen_read_uses(${target} use use_group_names ${arg_USES})
+  set(uses "")
+  foreach(value IN LISTS use)
+    list(APPEND uses --use "${value}")
+  endforeach()
+  foreach(value IN LISTS use_group_names)
+    list(APPEND uses --use-group-names "${value}")
+  endforeach()
+  string(REPLACE "::" "/" folder "${arg_NAMESPACE}")
+  set(base "${CMAKE_CURRENT_BINARY_DIR}/${target}.kgen")
+  set(out "${base}/include")
+  file(MAKE_DIRECTORY "${out}")
+  # As for an API, the stamp is the output. There is one header, which Ninja knows.
+  add_custom_command(
+    OUTPUT "${base}/stamp"
+    BYPRODUCTS "${out}/${folder}/projections.cc" "${out}/${folder}/projections.h"
+    COMMAND kgen::kgen project --out "${out}" --namespace "${arg_NAMESPACE}" ${uses} --depfile "${base}/depfile.d"
+            --depfile-target "${base}/stamp" ${inputs}
+    COMMAND "${CMAKE_COMMAND}" -E touch "${base}/stamp"
+    DEPENDS kgen::kgen ${inputs}
+    DEPFILE "${base}/depfile.d"
+    COMMENT "Generating projections of ${arg_NAMESPACE} for ${target}"
+    VERBATIM COMMAND_EXPAND_LISTS)
+  add_library(${target} STATIC "${out}/${folder}/projections.cc" "${base}/stamp")
+  target_compile_features(${target} PUBLIC cxx_std_23)
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${out}>")
+  target_link_libraries(${target} PUBLIC kgen::runtime ${arg_USES})
   if(COMMAND kgen_set_defaults)
     kgen_set_defaults(${target})
   endif()

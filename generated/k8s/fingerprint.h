@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 854a19f7eb6f98ec.
+// Hash of the headers: 106825dcf6da9508.
 
 #endif  // K8S_FINGERPRINT_H_

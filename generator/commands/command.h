@@ -37,6 +37,7 @@ struct Command {
 const Command& DiffCommand();
 const Command& FactsCommand();
 const Command& GenerateCommand();
+const Command& ProjectCommand();
 
 // The whole program. Never throws: an exception that escapes a command becomes kInternalError, with a message that
 // names the step that was running.

@@ -84,17 +84,6 @@ std::optional<std::size_t> ParseShards(const std::string& text) {
   return shards >= 1 && shards <= 256 ? std::optional(shards) : std::nullopt;
 }
 
-std::vector<std::string> HeaderLines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::size_t start = 0;
-  while (start < text.size()) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    lines.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return lines;
-}
-
 // The options that change the output, for the manifest.
 std::string Settings(const emit::EmitOptions& options, const UseSettings& uses, bool described) {
   std::string text = "--namespace " + options.name_space;

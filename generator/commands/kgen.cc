@@ -7,7 +7,9 @@
 namespace kgen::generator::commands {
 namespace {
 
-std::array<const Command*, 3> Commands() { return {&GenerateCommand(), &DiffCommand(), &FactsCommand()}; }
+std::array<const Command*, 4> Commands() {
+  return {&GenerateCommand(), &ProjectCommand(), &DiffCommand(), &FactsCommand()};
+}
 
 std::string Help() {
   std::string out =

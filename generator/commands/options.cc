@@ -101,4 +101,15 @@ std::expected<ParsedOptions, std::string> OptionSet::Parse(const std::vector<std
   return parsed;
 }
 
+std::vector<std::string> HeaderLines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    lines.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return lines;
+}
+
 }  // namespace kgen::generator::commands

@@ -61,6 +61,9 @@ class OptionSet {
   std::vector<std::string> examples_, notes_;
 };
 
+// The lines of the file that --header names.
+std::vector<std::string> HeaderLines(const std::string& text);
+
 }  // namespace kgen::generator::commands
 
 #endif  // KGEN_GENERATOR_COMMANDS_OPTIONS_H_

@@ -120,6 +120,9 @@ struct Schema {
   // properties beside additionalProperties). The runtime keeps unknown members in any case.
   bool preserve_unknown = false;
 
+  // kObject: has a part of an object's properties. The decoder skips the others.
+  bool projection = false;
+
   TypeId ref = kNoType;             // kRef
   std::unique_ptr<Schema> element;  // kList, kMap; never null there
   std::vector<Field> fields;        // kObject; in byte order of the wire names, each name once

@@ -63,7 +63,8 @@ void Try(const kgen::Manager& manager) {
     const std::string source = ::testing::TempDir() + "refused_" + std::to_string(::getpid()) + ".cc";
     std::ofstream(source) << text;
     const std::string command = std::string(KGEN_TEST_CXX " -std=c++23 -fsyntax-only -I" KGEN_TEST_SOURCE_DIR
-                                                          "/runtime/include -I" KGEN_TEST_SOURCE_DIR "/generated ") +
+                                                          "/runtime/include -I" KGEN_TEST_SOURCE_DIR
+                                                          "/generated -I" KGEN_TEST_PROJECTIONS " ") +
                                 source + " 2>&1";
     std::string output;
     std::FILE* pipe = ::popen(command.c_str(), "r");
@@ -117,6 +118,50 @@ TEST_F(RefusedTest, AKeyOfOneTextIsNeitherNamespacedNorClusterWide) {
   EXPECT_EQ(Compile(R"(kgen::ObjectKey key = kgen::ObjectKey::ClusterWide("node-1"); key = {"default", "web-0"};)"),
             "");
   EXPECT_THAT(Compile(R"(kgen::ObjectKey key{"node-1"};)"), HasSubstr("ObjectKey"));
+}
+
+TEST_F(RefusedTest, ProjectionsCanBeReadAndNotWritten) {
+  const auto compile = [](std::string_view body) {
+    return CompileUnit(R"(#include <compiled/projections.h>
+#include <k8s/core/v1/types.h>
+#include <kgen/cache/lister.h>
+#include <kgen/client/resource_client.h>
+#include <kgen/client/selector.h>
+#include <kgen/codec/convert.h>
+#include <kgen/controller/cached_client.h>
+using compiled::PodPart;
+using compiled::PodPlace;
+using k8s::core::v1::Pod;
+void Try(const kgen::CachedClient& client, const PodPart& pod, const kgen::Selector& selector,
+         const kgen::Connection& connection, const kgen::Patch& patch, const kgen::Lister<PodPart>& parts,
+         const kgen::Lister<PodPlace>& places) {
+)" + std::string(body) +
+                       "\n}\n");
+  };
+  EXPECT_EQ(compile(R"(
+  (void)pod.metadata.labels;
+  (void)pod.spec->nodeName;
+  (void)client.Get<PodPart>({"a", "b"});
+  (void)client.Patch(pod, patch);
+  (void)client.Delete(pod);
+  (void)parts.List(selector);
+  (void)places.List();
+  (void)selector, (void)connection;
+)"),
+            "");
+  const std::string said = compile(R"(
+  (void)pod.metadata.annotations;
+  (void)pod.spec->hostNetwork;
+  (void)client.Update(pod);
+  (void)kgen::ResourceClient<PodPart, void>(connection, "a");
+  (void)kgen::Convert<Pod>(pod);
+  (void)places.List(selector);
+)");
+  for (const char* text : {"annotations’ is inaccessible", "has no member named ‘hostNetwork’",
+                           "a projection can be patched and deleted; create, update and apply need the whole object",
+                           "ResourceClient(kgen::Connection", "Convert(From)", "HasLabels"}) {
+    EXPECT_THAT(said, HasSubstr(text));
+  }
 }
 
 TEST_F(RefusedTest, ControllersOfObjectsOfAnyKindAreToldHowToNameIt) {

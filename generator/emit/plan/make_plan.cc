@@ -138,7 +138,7 @@ class Planner {
     if (diagnostics_.has_errors()) return false;
     for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
     NameDeclared();
-    if (!options_.runtime) FindCommon();
+    if (!options_.only_types()) FindCommon();
     return true;
   }
 
@@ -159,8 +159,8 @@ class Planner {
 
   // Marks the kinds that a server serves and all types that they need.
   void FindReachable() {
-    reachable_.resize(api_.types.size(), options_.runtime);
-    if (options_.runtime) return;
+    reachable_.resize(api_.types.size(), options_.only_types());
+    if (options_.only_types()) return;
     FindBodies();
     std::vector<TypeId> todo;
     for (const model::Group& group : api_.groups) {
@@ -190,14 +190,14 @@ class Planner {
   }
 
   bool IsPlanned(const model::ApiKind& kind) const {
-    return options_.runtime || kind.IsGenerated() || (kind.has_object_meta && bodies_.contains(&kind));
+    return options_.only_types() || kind.IsGenerated() || (kind.has_object_meta && bodies_.contains(&kind));
   }
 
   // Returns whether the type gets its own struct.
   bool IsEmitted(TypeId id) const {
     const model::NamedType& type = api_.types[id];
     return reachable_[id] && !type.runtime && type.declared.empty() &&
-           (options_.runtime || type.group != model::kMetaGroup) && !type.version.empty() &&
+           (options_.only_types() || type.group != model::kMetaGroup) && !type.version.empty() &&
            type.schema.kind == model::Kind::kObject;
   }
 
@@ -242,7 +242,7 @@ class Planner {
       out.folder = plan_.folder + "/" + out.group_space + "/" + out.space;
       out.header = out.folder + "/types.h";
       out.name_space = plan_.name_space;
-      if (!options_.runtime) out.name_space += "::" + out.group_space + "::" + out.space;
+      if (!options_.only_types()) out.name_space += "::" + out.group_space + "::" + out.space;
       out.title = (out.group.empty() ? "" : out.group + "/") + out.version;
       plan_.versions.push_back(std::move(out));
     }
@@ -323,7 +323,8 @@ class Planner {
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       if (i != 0 && sources_[i].group == sources_[i - 1].group) continue;
       Shapes& shapes = shapes_.find(sources_[i].group)->second;
-      shapes.Finish();
+      // The structs of a projection are all its own.
+      if (!options_.projections) shapes.Finish();
       for (const std::string& path : shapes.found_distinct()) unknown.erase(path);
       PlanShared(shapes, plan_.versions[i]);
     }
@@ -439,7 +440,8 @@ class Planner {
     std::map<Constants, std::string> constants;
     for (const bool common : {true, false}) {
       for (PlannedStruct& planned : version.structs) {
-        if (planned.common == common) ShareConstants(version.space, planned, constants);
+        // Projections are in no namespace of a version, whose name an alias could begin with.
+        if (planned.common == common && !options_.projections) ShareConstants(version.space, planned, constants);
       }
     }
     version.has_shared = std::any_of(version.structs.begin(), version.structs.end(), UsesShapes);
@@ -451,7 +453,7 @@ class Planner {
     if (!custom && !described) version.documentation = WhereDescriptionsAre(version);
     PlanAliases(source, version);
     PlanKinds(source, version);
-    if (!options_.runtime) PlanResources(source, version);
+    if (!options_.only_types()) PlanResources(source, version);
   }
 
   const OwnTypes* Own(const PlannedVersion& version) const {
@@ -610,7 +612,7 @@ class Planner {
       PlannedStruct* type = FindStruct(version, names_[kind->type].name);
       if (type == nullptr) continue;
       type->kind_symbol = "k" + type->name + "Kind";
-      if (kind->resource) PlanMetadata(*kind->resource, *type);
+      if (kind->resource && !options_.projections) PlanMetadata(*kind->resource, *type);
       std::string singular = kind->gvk.kind;
       std::transform(singular.begin(), singular.end(), singular.begin(),
                      [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });

@@ -79,6 +79,8 @@ struct PlannedStruct {
   std::string kind_symbol;             // the KindInfo of its table: "kOrderKind"; empty: none
   bool preserve_unknown = false;       // the schema allows members that it does not declare
   bool own = false;                    // the user declared it; only its table is emitted
+  bool projection = false;             // has a part of the members (projections.h)
+  std::string layout = {};             // the type that it has the layout of, for a part of ObjectMeta; empty: its own
 };
 
 // The names of the values of an enum class that a user wrote.
@@ -189,6 +191,10 @@ struct PlanOptions {
   // Every type of the API, for the runtime itself: in `name_space` without a namespace for the group version, and
   // without lists and clients. See runtime_api.h.
   bool runtime = false;
+  // The same for projections. See projections.h.
+  bool projections = false;
+
+  bool only_types() const { return runtime || projections; }
 };
 
 struct Plan {

@@ -53,6 +53,7 @@ bool IsMetadata(const model::Api& api, const model::Schema& schema) {
 // one owner share its uid.
 bool IsUnique(std::string_view wire_name, std::string_view struct_path) {
   if (struct_path == "OwnerReference") return false;
+  if (wire_name == "ip" && struct_path.ends_with("::PodIPs")) return true;  // in a projection
   return wire_name == "uid" || (wire_name == "name" && struct_path == "ObjectMeta") || wire_name == "resourceVersion" ||
          wire_name == "containerID" || wire_name == "podIP" || (wire_name == "ip" && struct_path == "PodIP");
 }
@@ -330,6 +331,7 @@ PlannedStruct StructPlanner::PlanObject(const Shape& shape, Scope& scope, const 
   out.table_name = scope.table;
   out.origin = shape.positions[0]->origin;
   out.preserve_unknown = shape.positions[0]->preserve_unknown;
+  out.projection = shape.positions[0]->projection;
   out.comment = CommentLines(DescribeStruct(shape.positions, fallback), scope.width());
   const std::vector<Member> members = Members(shape, scope.role, scope.title);
   if (members.size() > kMostMembers) {
@@ -550,7 +552,9 @@ std::string StructPlanner::Flags(const Member& member, const Scope& scope) const
   const auto add = [&](const char* flag) { flags += (flags.empty() ? "kgen::" : " | kgen::") + std::string(flag); };
   if (field.schema->nullable) add("kNullable");
   if (IsUnique(field.name, scope.path) && field.schema->kind == Kind::kString) add("kUnique");
-  if (scope.role == Role::kKind && field.name == "status") add("kNoMemo");
+  // Decoding a part of an object takes less time than a look-up of the whole.
+  const bool part = Innermost(api_, *field.schema).projection;
+  if ((scope.role == Role::kKind && field.name == "status") || part) add("kNoMemo");
   if (scope_ == kMetaSpace && field.name == "managedFields") {
     add("kNoMemo");
     add("kManagedFields");

@@ -135,4 +135,16 @@ Files EmitRuntime(model::Api& api, const RuntimeHeader& runtime, const std::vect
           {runtime.source, engine.Render("source.cc", ViewSource(plan, AllTables(plan), false, header))}};
 }
 
+Files EmitProjections(const std::vector<parse::Projection>& projections, std::vector<UsedApi>& apis,
+                      const std::string& name_space, const std::vector<std::string>& lines, Diagnostics& diagnostics) {
+  Plan plan = PlanProjections(projections, apis, name_space, diagnostics);
+  if (diagnostics.has_errors()) return {};
+  const std::string stem = plan.folder + "/projections";
+  for (PlannedVersion& version : plan.versions) version.header = stem + ".h";
+  const FileHeader header{.lines = CommentLines(lines, kColumns), .fingerprint = {}, .manifest_fingerprint = {}};
+  TemplateEngine engine;
+  return {{stem + ".h", engine.Render("projections.h", ViewProjections(plan, header))},
+          {stem + ".cc", engine.Render("source.cc", ViewSource(plan, AllTables(plan), false, header))}};
+}
+
 }  // namespace kgen::generator::emit

@@ -13,6 +13,7 @@
 
 #include "generator/diagnostic.h"
 #include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/projections.h"
 #include "generator/emit/plan/runtime_api.h"
 #include "generator/emit/spelling/group_names.h"
 #include "generator/model/api.h"
@@ -39,6 +40,10 @@ Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagn
 // EmitOptions::header.
 Files EmitRuntime(model::Api& api, const RuntimeHeader& runtime, const std::vector<std::string>& lines,
                   Diagnostics& diagnostics);
+
+// The header and the source with all projections. Modifies the models of `apis`.
+Files EmitProjections(const std::vector<parse::Projection>& projections, std::vector<UsedApi>& apis,
+                      const std::string& name_space, const std::vector<std::string>& lines, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::emit
 

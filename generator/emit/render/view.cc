@@ -132,8 +132,17 @@ ViewValue StructView(const PlannedStruct& planned, std::size_t depth, bool equal
         Function("friend bool operator==(const " + planned.name + "& a, const " + planned.name + "& b) noexcept",
                  "kgen::detail::EqualStruct(&a, &b, kTable)", indent);
   }
+  ViewList members;  // that a part of another type makes accessible
+  for (const PlannedField& field : planned.fields) {
+    if (!planned.layout.empty()) members.push_back(ViewMap{{"member", field.identifier}});
+  }
   return ViewMap{{"comment", planned.comment},
                  {"name", planned.name},
+                 {"is_part", !planned.layout.empty()},
+                 {"is_struct", planned.layout.empty()},
+                 {"layout", planned.layout},
+                 {"members", std::move(members)},
+                 {"is_projection", planned.projection && !planned.kind_symbol.empty()},
                  {"equality_lines", std::move(equality_lines)},
                  {"has_shared", !aliases.empty()},
                  {"shared", std::move(aliases)},
@@ -192,19 +201,26 @@ class TableScope {
   std::set<std::string> hidden_;
 };
 
+std::string TableFlagsOf(const PlannedStruct& planned) {
+  if (!planned.layout.empty()) return "kgen::kProjection | kgen::kMetadataPart";
+  if (planned.projection) return "kgen::kProjection";
+  return planned.preserve_unknown ? "kgen::kPreservesUnknown" : "0";
+}
+
 // Adds the tables of a struct and of its nested structs, inner ones first.
 void TableViews(const PlannedStruct& planned, const TableScope& around, std::set<std::string>& symbols, ViewList& out) {
   const TableScope scope = around.Inside(planned);
   for (const PlannedStruct& inner : planned.nested) TableViews(inner, scope, symbols, out);
   std::string symbol = "k" + Flat(planned.path);
   while (!symbols.insert(symbol).second) symbol += "x";
+  const std::string& layout = planned.layout.empty() ? planned.path : planned.layout;
   std::vector<std::string> wire_names;
   ViewList rows;
   for (const PlannedField& field : planned.fields) {
     wire_names.push_back(field.wire_name);
     rows.push_back("{" + StringLiteral(field.wire_name) + ", " + std::to_string(field.wire_name.size()) +
-                   ", offsetof(" + planned.path + ", " + field.identifier + "), kgen::ValueKind::" + field.value_kind +
-                   ", " + field.flags + ", 0, " + field.detail + "}");
+                   ", offsetof(" + layout + ", " + field.identifier + "), kgen::ValueKind::" + field.value_kind + ", " +
+                   field.flags + ", 0, " + field.detail + "}");
   }
   ViewList columns;
   for (const PlannedColumn& column : planned.columns) {
@@ -217,6 +233,8 @@ void TableViews(const PlannedStruct& planned, const TableScope& around, std::set
   out.push_back(ViewMap{{"symbol", symbol},
                         {"type", planned.path},
                         {"type_inside", type},
+                        {"layout_inside", planned.layout.empty() ? type : layout},
+                        {"is_aggregate", planned.layout.empty()},
                         {"item", planned.item.empty() ? ViewValue(false) : ViewValue(planned.item)},
                         {"title", planned.table_name},
                         {"has_fields", !planned.fields.empty()},
@@ -230,7 +248,7 @@ void TableViews(const PlannedStruct& planned, const TableScope& around, std::set
                         {"slot_lines", SlotLines(slots.slots)},
                         {"slot_data", hashed ? scope.Spell(symbol + "Slots") : "nullptr"},
                         {"hash_bits", std::to_string(hashed ? slots.bits : 0)},
-                        {"flags", planned.preserve_unknown ? "kgen::kPreservesUnknown" : "0"},
+                        {"flags", TableFlagsOf(planned)},
                         {"hash_seed", std::to_string(hashed ? slots.seed : 0)},
                         {"metadata", planned.metadata.empty() ? "kgen::TypeTable::kNoMetadata"
                                                               : "offsetof(" + type + ", " + planned.metadata + ")"},
@@ -449,6 +467,21 @@ ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, TypesHeader w
   return view;
 }
 
+ViewMap ViewProjections(const Plan& plan, const FileHeader& header) {
+  ViewMap view = FileView(plan.folder + "/projections.h", plan.name_space, header);
+  ViewList structs;
+  std::set<std::string> includes;
+  for (const PlannedVersion& version : plan.versions) {
+    includes.insert(version.types.includes.begin(), version.types.includes.end());
+    for (std::string& name : RuntimeIncludes(version)) includes.insert(std::move(name));
+    for (const PlannedStruct& planned : version.structs) structs.push_back(StructView(planned, 0, true));
+  }
+  includes.insert({"kgen/core/object_meta.h", "kgen/core/ref.h", "kgen/core/value.h"});
+  view.emplace_back("includes", Includes({includes.begin(), includes.end()}));
+  view.emplace_back("structs", std::move(structs));
+  return view;
+}
+
 ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header) {
   ViewMap view = FileView(version.folder + "/client.h", version.name_space, header);
   ViewList resources;
@@ -546,6 +579,11 @@ ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool w
   ViewMap view = FileView("", plan.name_space, header);
   ViewList includes, sections, kinds;
   for (const TablePart& part : parts) sections.push_back(SectionView(part, includes));
+  // Projections share a header.
+  const auto same = [](const ViewValue& a, const ViewValue& b) {
+    return std::get<std::string>(a.value) == std::get<std::string>(b.value);
+  };
+  includes.erase(std::unique(includes.begin(), includes.end(), same), includes.end());
   if (with_scheme) {
     std::set<std::string> seen;
     for (const TablePart& part : parts) {

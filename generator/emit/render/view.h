@@ -26,6 +26,8 @@ struct FileHeader {
 ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header);
 enum class TypesHeader : std::uint8_t { kCommon, kTypes };
 ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, TypesHeader which, const FileHeader& header);
+// The header with all types of a plan of projections.
+ViewMap ViewProjections(const Plan& plan, const FileHeader& header);
 ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header);
 ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header);
 ViewMap ViewClientset(const Plan& plan, const FileHeader& header);

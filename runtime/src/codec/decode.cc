@@ -84,8 +84,8 @@ class ObjectDecoder::Impl {
     const codec::ObjectBody body = codec::BodyOf(json, table_);
     const codec::MemberHash& known = earlier[slots_.OfWhole()];
     if (body.text.size() != known.size) return false;
-    if (!body.kind.empty() && body.kind != table_.kind->kind) return false;
-    if (!body.api_version.empty() && !codec::IsApiVersion(body.api_version, *table_.kind)) return false;
+    if (!body.kind.empty() && !codec::IsKindOf(body.kind, table_)) return false;
+    if (!body.api_version.empty() && !codec::IsApiVersionOf(body.api_version, table_)) return false;
     return WholeHash(body.text, options).hash == known.hash;
   }
 

@@ -11,6 +11,7 @@
 
 #include "codec/find_field.h"
 #include "core/access.h"
+#include "core/metadata_table.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::codec {
@@ -48,6 +49,14 @@ std::string Describe(std::string_view raw) {
 
 }  // namespace
 
+bool IsKindOf(std::string_view text, const TypeTable& table) noexcept {
+  return text == table.kind->kind || (detail::IsMetadataOnly(table) && text == "PartialObjectMetadata");
+}
+
+bool IsApiVersionOf(std::string_view text, const TypeTable& table) noexcept {
+  return IsApiVersion(text, *table.kind) || (detail::IsMetadataOnly(table) && text == "meta.k8s.io/v1");
+}
+
 bool IsApiVersion(std::string_view text, const KindInfo& kind) noexcept {
   if (kind.group.empty()) return text == kind.version;
   return text.size() == kind.group.size() + 1 + kind.version.size() && text.starts_with(kind.group) &&
@@ -74,8 +83,8 @@ Result<void> Interpreter::Run(void* object, const TypeTable& table) {
   top_ = &table;
   if (table.metadata_offset != TypeTable::kNoMetadata) {
     const Field* metadata = table.Find("metadata");
-    top_is_object_ = metadata != nullptr && metadata->kind == ValueKind::kStruct &&
-                     metadata->table() == &meta::v1::ObjectMeta::kTable;
+    top_is_object_ =
+        metadata != nullptr && metadata->kind == ValueKind::kStruct && detail::IsMetadata(*metadata->table());
   }
   return Whole(object, table, Place::kTop);
 }
@@ -222,7 +231,8 @@ Interpreter::Outcome Interpreter::Unknown(std::string_view name, const TypeTable
   field_ = nullptr;
   // An object inside an object (a volume claim template) may have an apiVersion and a kind.
   const bool says_kind = table.kind != nullptr && (name == "apiVersion" || name == "kind");
-  if (says_kind && place != Place::kPlain) return Identity(name, *table.kind, place);
+  if (says_kind && place != Place::kPlain) return Identity(name, table, place);
+  if ((table.flags & kProjection) != 0) return SkipMember();
   if (options_.strict && (table.flags & kPreservesUnknown) == 0 && !says_kind) {
     return Refuse(Path(name) + ": unknown member", reader_.OffsetOf(reader_.position()));
   }
@@ -236,6 +246,21 @@ Interpreter::Outcome Interpreter::Unknown(std::string_view name, const TypeTable
   return Outcome::kOk;
 }
 
+// Skips the value of a member that a projection does not have, without validating anything but its nesting.
+Interpreter::Outcome Interpreter::SkipMember() {
+  const char c = reader_.Peek();
+  if (c == '{' || c == '[') {
+    const char* behind = reader_.position();
+    NestingScanner scanner(reader_.depth(), reader_.max_depth());
+    if (scanner.Scan(behind, reader_.end()) == NestingScanner::State::kDone) {
+      reader_.Rewind(behind);
+      return Outcome::kOk;
+    }
+  }
+  std::string_view raw;
+  return reader_.SkipValue(raw) ? Outcome::kOk : Broken();
+}
+
 void Interpreter::ReportUnknown(const String& name, const TypeTable& table, std::string_view raw) {
   if (raw == "null" || (table.flags & kPreservesUnknown) != 0 || options_.mismatches == nullptr) return;
   options_.mismatches->push_back(
@@ -243,7 +268,8 @@ void Interpreter::ReportUnknown(const String& name, const TypeTable& table, std:
 }
 
 // Checks the apiVersion or the kind of an object. It may be absent, empty or null.
-Interpreter::Outcome Interpreter::Identity(std::string_view name, const KindInfo& kind, Place place) {
+Interpreter::Outcome Interpreter::Identity(std::string_view name, const TypeTable& table, Place place) {
+  const KindInfo& kind = *table.kind;
   const bool is_kind = name == "kind";
   std::string_view found;
   const char c = reader_.Peek();
@@ -252,7 +278,7 @@ Interpreter::Outcome Interpreter::Identity(std::string_view name, const KindInfo
   const std::size_t offset = reader_.OffsetOf(start);
   if (c == '"') {
     if (!reader_.String(found)) return Broken();
-    if (found.empty() || (is_kind ? found == kind.kind : IsApiVersion(found, kind))) return Outcome::kOk;
+    if (found.empty() || (is_kind ? IsKindOf(found, table) : IsApiVersionOf(found, table))) return Outcome::kOk;
     reader_.Rewind(start);
   }
   if (!reader_.SkipValue(found)) return Broken();

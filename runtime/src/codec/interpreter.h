@@ -39,6 +39,11 @@ namespace kgen::codec {
 // Returns whether a text is the apiVersion of a kind: "apps/v1", or "v1" for the legacy group.
 bool IsApiVersion(std::string_view text, const KindInfo& kind) noexcept;
 
+// Return whether an object that calls itself so may be of that table, which has a KindInfo. Servers send the metadata
+// of any kind as PartialObjectMetadata.
+bool IsKindOf(std::string_view text, const TypeTable& table) noexcept;
+bool IsApiVersionOf(std::string_view text, const TypeTable& table) noexcept;
+
 inline constexpr std::size_t kInlineText = 15;  // the longest text that a String holds without a block
 
 // Memory that is reused for the next object.
@@ -114,7 +119,8 @@ class Interpreter {
   [[gnu::always_inline]] inline Outcome Value(void* member, const Field& field, char c);
   Outcome Null(void* member, const Field& field);
   Outcome Unknown(std::string_view name, const TypeTable& table, Place place);
-  Outcome Identity(std::string_view name, const KindInfo& kind, Place place);
+  Outcome SkipMember();
+  Outcome Identity(std::string_view name, const TypeTable& table, Place place);
   Outcome InPlace(void* member, const Field& field, char c);
   Outcome Block(void* member, const Field& field, char c);
   // True if the member may share its block with a member of another object.

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/blocks.h"
+#include "core/metadata_table.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::codec {
@@ -12,9 +13,16 @@ namespace {
 constexpr std::uint32_t kHasHashes = 1;  // a bit of the word in the object's header
 constexpr std::size_t kMostSlots = 64;   // if a type has more members, the last ones have no hash
 
-bool HoldsBlock(const Field& field) noexcept {
-  return field.kind == ValueKind::kBox || field.kind == ValueKind::kList || field.kind == ValueKind::kMap ||
-         field.kind == ValueKind::kJson;
+// Decoding a part of a struct takes less time than hashing the whole.
+bool IsPart(const ValueType* element) noexcept {
+  while (element->element != nullptr) element = element->element;
+  return element->table != nullptr && (element->table->flags & kProjection) != 0;
+}
+
+bool IsHashed(const Field& field) noexcept {
+  if (field.kind == ValueKind::kBox) return (field.table()->flags & kProjection) == 0;
+  if (field.kind == ValueKind::kList || field.kind == ValueKind::kMap) return !IsPart(field.element());
+  return field.kind == ValueKind::kJson;
 }
 
 std::size_t OffsetOf(const TypeTable& table) noexcept {
@@ -27,14 +35,13 @@ std::size_t OffsetOf(const TypeTable& table) noexcept {
 MemberSlots::MemberSlots(const TypeTable& table) : table_(&table) {
   AddTable(table, object_);
   AddMetadata(table);
-  if (count_ > 0) ++count_;  // the object as a whole
+  if (count_ > 0 || (table.flags & kProjection) != 0) ++count_;  // the object as a whole
 }
 
 void MemberSlots::AddMetadata(const TypeTable& table) {
   if (table.metadata_offset == TypeTable::kNoMetadata) return;
   const Field* metadata = table.Find("metadata");
-  if (metadata == nullptr || metadata->kind != ValueKind::kStruct ||
-      metadata->table() != &meta::v1::ObjectMeta::kTable) {
+  if (metadata == nullptr || metadata->kind != ValueKind::kStruct || !detail::IsMetadata(*metadata->table())) {
     return;
   }
   metadata_table_ = metadata->table();
@@ -48,7 +55,7 @@ void MemberSlots::AddMetadata(const TypeTable& table) {
 
 void MemberSlots::AddTable(const TypeTable& table, std::vector<std::uint8_t>& slots) {
   for (const Field& field : table) {
-    const bool hashed = HoldsBlock(field) && count_ < kMostSlots;
+    const bool hashed = IsHashed(field) && count_ < kMostSlots;
     slots.push_back(hashed ? static_cast<std::uint8_t>(count_++) : kNone);
   }
 }

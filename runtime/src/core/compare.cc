@@ -272,6 +272,15 @@ bool EqualStructs(const void* a, const void* b, const TypeTable& table) noexcept
   return EqualExtras<meaning>(a, b, table);
 }
 
+// Compares two metadata, but for what changes with every write.
+bool EqualMetadata(const void* a, const void* b, const TypeTable& table) noexcept {
+  for (const Field& field : table) {
+    if (field.wire_name() == "resourceVersion" || field.wire_name() == "managedFields") continue;
+    if (!EqualMembers<Meaning::kWire>(MemberOf(a, field), MemberOf(b, field), field)) return false;
+  }
+  return EqualExtras<Meaning::kWire>(a, b, table);
+}
+
 // ---- Hash. ----
 
 constexpr std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) noexcept {
@@ -413,6 +422,18 @@ bool BoxHasValue(const BoxBlock* box, const TypeTable& table) noexcept {
 
 bool EqualStruct(const void* a, const void* b, const TypeTable& table) noexcept {
   return EqualStructs<Meaning::kWire>(a, b, table);
+}
+
+bool EqualButVersion(const void* a, const void* b, const TypeTable& table) noexcept {
+  if (a == b) return true;
+  for (const Field& field : table) {
+    const void* const first = MemberOf(a, field);
+    const void* const second = MemberOf(b, field);
+    const bool metadata = field.kind == ValueKind::kStruct && field.offset == table.metadata_offset;
+    if (metadata ? !EqualMetadata(first, second, *field.table()) : !EqualMembers<Meaning::kWire>(first, second, field))
+      return false;
+  }
+  return EqualExtras<Meaning::kWire>(a, b, table);
 }
 
 bool SemanticEqualStruct(const void* a, const void* b, const TypeTable& table) noexcept {

@@ -69,6 +69,7 @@ std::string NoSuchField(std::string_view name, const TypeTable& table) {
   const Field* nearest = std::min_element(table.begin(), table.end(), [&](const Field& a, const Field& b) {
     return EditDistance(name, a.wire_name()) < EditDistance(name, b.wire_name());
   });
+  if ((table.flags & kProjection) != 0) message += ", which is a part of a type: add the member to the projection";
   if (nearest != table.end()) message += "; the nearest is " + Quoted(nearest->wire_name());
   return message;
 }

@@ -203,7 +203,7 @@ constexpr std::uint8_t kStatusSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Condition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Condition),
     .name = "kgen.meta.v1.Condition",
     .field_data = kConditionFields,
@@ -218,7 +218,7 @@ constinit const kgen::TypeTable Condition::kTable = {
     .empty = kgen::detail::kZeros<Condition>};
 
 constinit const kgen::TypeTable Preconditions::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Preconditions),
     .name = "kgen.meta.v1.Preconditions",
     .field_data = kPreconditionsFields,
@@ -233,7 +233,7 @@ constinit const kgen::TypeTable Preconditions::kTable = {
     .empty = kgen::detail::kZeros<Preconditions>};
 
 constinit const kgen::TypeTable DeleteOptions::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeleteOptions),
     .name = "kgen.meta.v1.DeleteOptions",
     .field_data = kDeleteOptionsFields,
@@ -248,7 +248,7 @@ constinit const kgen::TypeTable DeleteOptions::kTable = {
     .empty = kgen::detail::kZeros<DeleteOptions>};
 
 constinit const kgen::TypeTable FieldSelectorRequirement::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FieldSelectorRequirement),
     .name = "kgen.meta.v1.FieldSelectorRequirement",
     .field_data = kFieldSelectorRequirementFields,
@@ -263,7 +263,7 @@ constinit const kgen::TypeTable FieldSelectorRequirement::kTable = {
     .empty = kgen::detail::kZeros<FieldSelectorRequirement>};
 
 constinit const kgen::TypeTable LabelSelectorRequirement::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LabelSelectorRequirement),
     .name = "kgen.meta.v1.LabelSelectorRequirement",
     .field_data = kLabelSelectorRequirementFields,
@@ -278,7 +278,7 @@ constinit const kgen::TypeTable LabelSelectorRequirement::kTable = {
     .empty = kgen::detail::kZeros<LabelSelectorRequirement>};
 
 constinit const kgen::TypeTable LabelSelector::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LabelSelector),
     .name = "kgen.meta.v1.LabelSelector",
     .field_data = kLabelSelectorFields,
@@ -293,7 +293,7 @@ constinit const kgen::TypeTable LabelSelector::kTable = {
     .empty = kgen::detail::kZeros<LabelSelector>};
 
 constinit const kgen::TypeTable ShardInfo::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ShardInfo),
     .name = "kgen.meta.v1.ShardInfo",
     .field_data = kShardInfoFields,
@@ -308,7 +308,7 @@ constinit const kgen::TypeTable ShardInfo::kTable = {
     .empty = kgen::detail::kZeros<ShardInfo>};
 
 constinit const kgen::TypeTable ListMeta::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ListMeta),
     .name = "kgen.meta.v1.ListMeta",
     .field_data = kListMetaFields,
@@ -323,7 +323,7 @@ constinit const kgen::TypeTable ListMeta::kTable = {
     .empty = kgen::detail::kZeros<ListMeta>};
 
 constinit const kgen::TypeTable ManagedFieldsEntry::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ManagedFieldsEntry),
     .name = "kgen.meta.v1.ManagedFieldsEntry",
     .field_data = kManagedFieldsEntryFields,
@@ -338,7 +338,7 @@ constinit const kgen::TypeTable ManagedFieldsEntry::kTable = {
     .empty = kgen::detail::kZeros<ManagedFieldsEntry>};
 
 constinit const kgen::TypeTable OwnerReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(OwnerReference),
     .name = "kgen.meta.v1.OwnerReference",
     .field_data = kOwnerReferenceFields,
@@ -353,7 +353,7 @@ constinit const kgen::TypeTable OwnerReference::kTable = {
     .empty = kgen::detail::kZeros<OwnerReference>};
 
 constinit const kgen::TypeTable ObjectMeta::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ObjectMeta),
     .name = "kgen.meta.v1.ObjectMeta",
     .field_data = kObjectMetaFields,
@@ -368,7 +368,7 @@ constinit const kgen::TypeTable ObjectMeta::kTable = {
     .empty = kgen::detail::kZeros<ObjectMeta>};
 
 constinit const kgen::TypeTable StatusCause::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StatusCause),
     .name = "kgen.meta.v1.StatusCause",
     .field_data = kStatusCauseFields,
@@ -383,7 +383,7 @@ constinit const kgen::TypeTable StatusCause::kTable = {
     .empty = kgen::detail::kZeros<StatusCause>};
 
 constinit const kgen::TypeTable StatusDetails::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StatusDetails),
     .name = "kgen.meta.v1.StatusDetails",
     .field_data = kStatusDetailsFields,
@@ -398,7 +398,7 @@ constinit const kgen::TypeTable StatusDetails::kTable = {
     .empty = kgen::detail::kZeros<StatusDetails>};
 
 constinit const kgen::TypeTable Status::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Status),
     .name = "kgen.meta.v1.Status",
     .field_data = kStatusFields,

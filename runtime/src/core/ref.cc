@@ -2,6 +2,7 @@
 #include "kgen/core/ref.h"
 
 #include "core/blocks.h"
+#include "core/metadata_table.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen {
@@ -26,7 +27,7 @@ const meta::v1::ObjectMeta* AnyRef::metadata() const noexcept {
   for (const Field& field : type) {
     if (field.offset != type.metadata_offset) continue;
     // A list's metadata is a ListMeta.
-    if (field.kind != ValueKind::kStruct || field.table() != &meta::v1::ObjectMeta::kTable) return nullptr;
+    if (field.kind != ValueKind::kStruct || !detail::IsMetadata(*field.table())) return nullptr;
     return static_cast<const meta::v1::ObjectMeta*>(detail::MemberOf(object(), field));
   }
   return nullptr;

@@ -58,7 +58,7 @@ constexpr std::uint8_t kScaleSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ScaleSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ScaleSpec),
     .name = "kgen.autoscaling.v1.ScaleSpec",
     .field_data = kScaleSpecFields,
@@ -73,7 +73,7 @@ constinit const kgen::TypeTable ScaleSpec::kTable = {
     .empty = kgen::detail::kZeros<ScaleSpec>};
 
 constinit const kgen::TypeTable ScaleStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ScaleStatus),
     .name = "kgen.autoscaling.v1.ScaleStatus",
     .field_data = kScaleStatusFields,
@@ -88,7 +88,7 @@ constinit const kgen::TypeTable ScaleStatus::kTable = {
     .empty = kgen::detail::kZeros<ScaleStatus>};
 
 constinit const kgen::TypeTable Scale::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Scale),
     .name = "kgen.autoscaling.v1.Scale",
     .field_data = kScaleFields,

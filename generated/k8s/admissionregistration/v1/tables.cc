@@ -508,7 +508,7 @@ constexpr std::uint8_t kValidatingWebhookConfigurationListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ApplyConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ApplyConfiguration),
     .name = "k8s.admissionregistration.v1.ApplyConfiguration",
     .field_data = kApplyConfigurationFields,
@@ -523,7 +523,7 @@ constinit const kgen::TypeTable ApplyConfiguration::kTable = {
     .empty = kgen::detail::kZeros<ApplyConfiguration>};
 
 constinit const kgen::TypeTable AuditAnnotation::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(AuditAnnotation),
     .name = "k8s.admissionregistration.v1.AuditAnnotation",
     .field_data = kAuditAnnotationFields,
@@ -538,7 +538,7 @@ constinit const kgen::TypeTable AuditAnnotation::kTable = {
     .empty = kgen::detail::kZeros<AuditAnnotation>};
 
 constinit const kgen::TypeTable ExpressionWarning::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ExpressionWarning),
     .name = "k8s.admissionregistration.v1.ExpressionWarning",
     .field_data = kExpressionWarningFields,
@@ -553,7 +553,7 @@ constinit const kgen::TypeTable ExpressionWarning::kTable = {
     .empty = kgen::detail::kZeros<ExpressionWarning>};
 
 constinit const kgen::TypeTable JSONPatch::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(JSONPatch),
     .name = "k8s.admissionregistration.v1.JSONPatch",
     .field_data = kJSONPatchFields,
@@ -568,7 +568,7 @@ constinit const kgen::TypeTable JSONPatch::kTable = {
     .empty = kgen::detail::kZeros<JSONPatch>};
 
 constinit const kgen::TypeTable MatchCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MatchCondition),
     .name = "k8s.admissionregistration.v1.MatchCondition",
     .field_data = kMatchConditionFields,
@@ -583,7 +583,7 @@ constinit const kgen::TypeTable MatchCondition::kTable = {
     .empty = kgen::detail::kZeros<MatchCondition>};
 
 constinit const kgen::TypeTable NamedRuleWithOperations::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NamedRuleWithOperations),
     .name = "k8s.admissionregistration.v1.NamedRuleWithOperations",
     .field_data = kNamedRuleWithOperationsFields,
@@ -598,7 +598,7 @@ constinit const kgen::TypeTable NamedRuleWithOperations::kTable = {
     .empty = kgen::detail::kZeros<NamedRuleWithOperations>};
 
 constinit const kgen::TypeTable MatchResources::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MatchResources),
     .name = "k8s.admissionregistration.v1.MatchResources",
     .field_data = kMatchResourcesFields,
@@ -613,7 +613,7 @@ constinit const kgen::TypeTable MatchResources::kTable = {
     .empty = kgen::detail::kZeros<MatchResources>};
 
 constinit const kgen::TypeTable Mutation::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Mutation),
     .name = "k8s.admissionregistration.v1.Mutation",
     .field_data = kMutationFields,
@@ -628,7 +628,7 @@ constinit const kgen::TypeTable Mutation::kTable = {
     .empty = kgen::detail::kZeros<Mutation>};
 
 constinit const kgen::TypeTable ParamKind::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ParamKind),
     .name = "k8s.admissionregistration.v1.ParamKind",
     .field_data = kParamKindFields,
@@ -643,7 +643,7 @@ constinit const kgen::TypeTable ParamKind::kTable = {
     .empty = kgen::detail::kZeros<ParamKind>};
 
 constinit const kgen::TypeTable Variable::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Variable),
     .name = "k8s.admissionregistration.v1.Variable",
     .field_data = kVariableFields,
@@ -658,7 +658,7 @@ constinit const kgen::TypeTable Variable::kTable = {
     .empty = kgen::detail::kZeros<Variable>};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicySpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MutatingAdmissionPolicySpec),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicySpec",
     .field_data = kMutatingAdmissionPolicySpecFields,
@@ -673,7 +673,7 @@ constinit const kgen::TypeTable MutatingAdmissionPolicySpec::kTable = {
     .empty = kgen::detail::kZeros<MutatingAdmissionPolicySpec>};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MutatingAdmissionPolicy),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicy",
     .field_data = kMutatingAdmissionPolicyFields,
@@ -688,7 +688,7 @@ constinit const kgen::TypeTable MutatingAdmissionPolicy::kTable = {
     .empty = kgen::detail::kZeros<MutatingAdmissionPolicy>};
 
 constinit const kgen::TypeTable ParamRef::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ParamRef),
     .name = "k8s.admissionregistration.v1.ParamRef",
     .field_data = kParamRefFields,
@@ -703,7 +703,7 @@ constinit const kgen::TypeTable ParamRef::kTable = {
     .empty = kgen::detail::kZeros<ParamRef>};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyBindingSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MutatingAdmissionPolicyBindingSpec),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicyBindingSpec",
     .field_data = kMutatingAdmissionPolicyBindingSpecFields,
@@ -718,7 +718,7 @@ constinit const kgen::TypeTable MutatingAdmissionPolicyBindingSpec::kTable = {
     .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBindingSpec>};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyBinding::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MutatingAdmissionPolicyBinding),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicyBinding",
     .field_data = kMutatingAdmissionPolicyBindingFields,
@@ -733,7 +733,7 @@ constinit const kgen::TypeTable MutatingAdmissionPolicyBinding::kTable = {
     .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBinding>};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyBindingList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MutatingAdmissionPolicyBindingList),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicyBindingList",
     .field_data = kMutatingAdmissionPolicyBindingListFields,
@@ -757,7 +757,7 @@ const MutatingAdmissionPolicyBinding& MutatingAdmissionPolicyBindingList::operat
 MutatingAdmissionPolicyBinding& MutatingAdmissionPolicyBindingList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MutatingAdmissionPolicyList),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicyList",
     .field_data = kMutatingAdmissionPolicyListFields,
@@ -781,7 +781,7 @@ const MutatingAdmissionPolicy& MutatingAdmissionPolicyList::operator[](std::size
 MutatingAdmissionPolicy& MutatingAdmissionPolicyList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ServiceReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceReference),
     .name = "k8s.admissionregistration.v1.ServiceReference",
     .field_data = kServiceReferenceFields,
@@ -796,7 +796,7 @@ constinit const kgen::TypeTable ServiceReference::kTable = {
     .empty = kgen::detail::kZeros<ServiceReference>};
 
 constinit const kgen::TypeTable WebhookClientConfig::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(WebhookClientConfig),
     .name = "k8s.admissionregistration.v1.WebhookClientConfig",
     .field_data = kWebhookClientConfigFields,
@@ -811,7 +811,7 @@ constinit const kgen::TypeTable WebhookClientConfig::kTable = {
     .empty = kgen::detail::kZeros<WebhookClientConfig>};
 
 constinit const kgen::TypeTable RuleWithOperations::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RuleWithOperations),
     .name = "k8s.admissionregistration.v1.RuleWithOperations",
     .field_data = kRuleWithOperationsFields,
@@ -826,7 +826,7 @@ constinit const kgen::TypeTable RuleWithOperations::kTable = {
     .empty = kgen::detail::kZeros<RuleWithOperations>};
 
 constinit const kgen::TypeTable MutatingWebhook::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MutatingWebhook),
     .name = "k8s.admissionregistration.v1.MutatingWebhook",
     .field_data = kMutatingWebhookFields,
@@ -841,7 +841,7 @@ constinit const kgen::TypeTable MutatingWebhook::kTable = {
     .empty = kgen::detail::kZeros<MutatingWebhook>};
 
 constinit const kgen::TypeTable MutatingWebhookConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MutatingWebhookConfiguration),
     .name = "k8s.admissionregistration.v1.MutatingWebhookConfiguration",
     .field_data = kMutatingWebhookConfigurationFields,
@@ -856,7 +856,7 @@ constinit const kgen::TypeTable MutatingWebhookConfiguration::kTable = {
     .empty = kgen::detail::kZeros<MutatingWebhookConfiguration>};
 
 constinit const kgen::TypeTable MutatingWebhookConfigurationList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MutatingWebhookConfigurationList),
     .name = "k8s.admissionregistration.v1.MutatingWebhookConfigurationList",
     .field_data = kMutatingWebhookConfigurationListFields,
@@ -880,7 +880,7 @@ const MutatingWebhookConfiguration& MutatingWebhookConfigurationList::operator[]
 MutatingWebhookConfiguration& MutatingWebhookConfigurationList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable TypeChecking::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TypeChecking),
     .name = "k8s.admissionregistration.v1.TypeChecking",
     .field_data = kTypeCheckingFields,
@@ -895,7 +895,7 @@ constinit const kgen::TypeTable TypeChecking::kTable = {
     .empty = kgen::detail::kZeros<TypeChecking>};
 
 constinit const kgen::TypeTable Validation::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Validation),
     .name = "k8s.admissionregistration.v1.Validation",
     .field_data = kValidationFields,
@@ -910,7 +910,7 @@ constinit const kgen::TypeTable Validation::kTable = {
     .empty = kgen::detail::kZeros<Validation>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicySpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ValidatingAdmissionPolicySpec),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicySpec",
     .field_data = kValidatingAdmissionPolicySpecFields,
@@ -925,7 +925,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicySpec::kTable = {
     .empty = kgen::detail::kZeros<ValidatingAdmissionPolicySpec>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ValidatingAdmissionPolicyStatus),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicyStatus",
     .field_data = kValidatingAdmissionPolicyStatusFields,
@@ -940,7 +940,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyStatus::kTable = {
     .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyStatus>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ValidatingAdmissionPolicy),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicy",
     .field_data = kValidatingAdmissionPolicyFields,
@@ -955,7 +955,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicy::kTable = {
     .empty = kgen::detail::kZeros<ValidatingAdmissionPolicy>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyBindingSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ValidatingAdmissionPolicyBindingSpec),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec",
     .field_data = kValidatingAdmissionPolicyBindingSpecFields,
@@ -970,7 +970,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyBindingSpec::kTable = {
     .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBindingSpec>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyBinding::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ValidatingAdmissionPolicyBinding),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicyBinding",
     .field_data = kValidatingAdmissionPolicyBindingFields,
@@ -985,7 +985,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyBinding::kTable = {
     .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBinding>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyBindingList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ValidatingAdmissionPolicyBindingList),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicyBindingList",
     .field_data = kValidatingAdmissionPolicyBindingListFields,
@@ -1009,7 +1009,7 @@ const ValidatingAdmissionPolicyBinding& ValidatingAdmissionPolicyBindingList::op
 ValidatingAdmissionPolicyBinding& ValidatingAdmissionPolicyBindingList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ValidatingAdmissionPolicyList),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicyList",
     .field_data = kValidatingAdmissionPolicyListFields,
@@ -1033,7 +1033,7 @@ const ValidatingAdmissionPolicy& ValidatingAdmissionPolicyList::operator[](std::
 ValidatingAdmissionPolicy& ValidatingAdmissionPolicyList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ValidatingWebhook::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ValidatingWebhook),
     .name = "k8s.admissionregistration.v1.ValidatingWebhook",
     .field_data = kValidatingWebhookFields,
@@ -1048,7 +1048,7 @@ constinit const kgen::TypeTable ValidatingWebhook::kTable = {
     .empty = kgen::detail::kZeros<ValidatingWebhook>};
 
 constinit const kgen::TypeTable ValidatingWebhookConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ValidatingWebhookConfiguration),
     .name = "k8s.admissionregistration.v1.ValidatingWebhookConfiguration",
     .field_data = kValidatingWebhookConfigurationFields,
@@ -1063,7 +1063,7 @@ constinit const kgen::TypeTable ValidatingWebhookConfiguration::kTable = {
     .empty = kgen::detail::kZeros<ValidatingWebhookConfiguration>};
 
 constinit const kgen::TypeTable ValidatingWebhookConfigurationList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ValidatingWebhookConfigurationList),
     .name = "k8s.admissionregistration.v1.ValidatingWebhookConfigurationList",
     .field_data = kValidatingWebhookConfigurationListFields,

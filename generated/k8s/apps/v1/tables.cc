@@ -461,7 +461,7 @@ constexpr std::uint8_t kStatefulSetListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ControllerRevision::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ControllerRevision),
     .name = "k8s.apps.v1.ControllerRevision",
     .field_data = kControllerRevisionFields,
@@ -476,7 +476,7 @@ constinit const kgen::TypeTable ControllerRevision::kTable = {
     .empty = kgen::detail::kZeros<ControllerRevision>};
 
 constinit const kgen::TypeTable ControllerRevisionList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ControllerRevisionList),
     .name = "k8s.apps.v1.ControllerRevisionList",
     .field_data = kControllerRevisionListFields,
@@ -500,7 +500,7 @@ const ControllerRevision& ControllerRevisionList::operator[](std::size_t i) cons
 ControllerRevision& ControllerRevisionList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable RollingUpdateDaemonSet::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RollingUpdateDaemonSet),
     .name = "k8s.apps.v1.RollingUpdateDaemonSet",
     .field_data = kRollingUpdateDaemonSetFields,
@@ -515,7 +515,7 @@ constinit const kgen::TypeTable RollingUpdateDaemonSet::kTable = {
     .empty = kgen::detail::kZeros<RollingUpdateDaemonSet>};
 
 constinit const kgen::TypeTable DaemonSetUpdateStrategy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DaemonSetUpdateStrategy),
     .name = "k8s.apps.v1.DaemonSetUpdateStrategy",
     .field_data = kDaemonSetUpdateStrategyFields,
@@ -530,7 +530,7 @@ constinit const kgen::TypeTable DaemonSetUpdateStrategy::kTable = {
     .empty = kgen::detail::kZeros<DaemonSetUpdateStrategy>};
 
 constinit const kgen::TypeTable DaemonSetSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DaemonSetSpec),
     .name = "k8s.apps.v1.DaemonSetSpec",
     .field_data = kDaemonSetSpecFields,
@@ -545,7 +545,7 @@ constinit const kgen::TypeTable DaemonSetSpec::kTable = {
     .empty = kgen::detail::kZeros<DaemonSetSpec>};
 
 constinit const kgen::TypeTable DaemonSetCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DaemonSetCondition),
     .name = "k8s.apps.v1.DaemonSetCondition",
     .field_data = kDaemonSetConditionFields,
@@ -560,7 +560,7 @@ constinit const kgen::TypeTable DaemonSetCondition::kTable = {
     .empty = kgen::detail::kZeros<DaemonSetCondition>};
 
 constinit const kgen::TypeTable DaemonSetStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DaemonSetStatus),
     .name = "k8s.apps.v1.DaemonSetStatus",
     .field_data = kDaemonSetStatusFields,
@@ -575,7 +575,7 @@ constinit const kgen::TypeTable DaemonSetStatus::kTable = {
     .empty = kgen::detail::kZeros<DaemonSetStatus>};
 
 constinit const kgen::TypeTable DaemonSet::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DaemonSet),
     .name = "k8s.apps.v1.DaemonSet",
     .field_data = kDaemonSetFields,
@@ -590,7 +590,7 @@ constinit const kgen::TypeTable DaemonSet::kTable = {
     .empty = kgen::detail::kZeros<DaemonSet>};
 
 constinit const kgen::TypeTable DaemonSetList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DaemonSetList),
     .name = "k8s.apps.v1.DaemonSetList",
     .field_data = kDaemonSetListFields,
@@ -614,7 +614,7 @@ const DaemonSet& DaemonSetList::operator[](std::size_t i) const noexcept { retur
 DaemonSet& DaemonSetList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable RollingUpdateDeployment::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RollingUpdateDeployment),
     .name = "k8s.apps.v1.RollingUpdateDeployment",
     .field_data = kRollingUpdateDeploymentFields,
@@ -629,7 +629,7 @@ constinit const kgen::TypeTable RollingUpdateDeployment::kTable = {
     .empty = kgen::detail::kZeros<RollingUpdateDeployment>};
 
 constinit const kgen::TypeTable DeploymentStrategy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeploymentStrategy),
     .name = "k8s.apps.v1.DeploymentStrategy",
     .field_data = kDeploymentStrategyFields,
@@ -644,7 +644,7 @@ constinit const kgen::TypeTable DeploymentStrategy::kTable = {
     .empty = kgen::detail::kZeros<DeploymentStrategy>};
 
 constinit const kgen::TypeTable DeploymentSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeploymentSpec),
     .name = "k8s.apps.v1.DeploymentSpec",
     .field_data = kDeploymentSpecFields,
@@ -659,7 +659,7 @@ constinit const kgen::TypeTable DeploymentSpec::kTable = {
     .empty = kgen::detail::kZeros<DeploymentSpec>};
 
 constinit const kgen::TypeTable DeploymentCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeploymentCondition),
     .name = "k8s.apps.v1.DeploymentCondition",
     .field_data = kDeploymentConditionFields,
@@ -674,7 +674,7 @@ constinit const kgen::TypeTable DeploymentCondition::kTable = {
     .empty = kgen::detail::kZeros<DeploymentCondition>};
 
 constinit const kgen::TypeTable DeploymentStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeploymentStatus),
     .name = "k8s.apps.v1.DeploymentStatus",
     .field_data = kDeploymentStatusFields,
@@ -689,7 +689,7 @@ constinit const kgen::TypeTable DeploymentStatus::kTable = {
     .empty = kgen::detail::kZeros<DeploymentStatus>};
 
 constinit const kgen::TypeTable Deployment::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Deployment),
     .name = "k8s.apps.v1.Deployment",
     .field_data = kDeploymentFields,
@@ -704,7 +704,7 @@ constinit const kgen::TypeTable Deployment::kTable = {
     .empty = kgen::detail::kZeros<Deployment>};
 
 constinit const kgen::TypeTable DeploymentList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeploymentList),
     .name = "k8s.apps.v1.DeploymentList",
     .field_data = kDeploymentListFields,
@@ -728,7 +728,7 @@ const Deployment& DeploymentList::operator[](std::size_t i) const noexcept { ret
 Deployment& DeploymentList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ReplicaSetSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ReplicaSetSpec),
     .name = "k8s.apps.v1.ReplicaSetSpec",
     .field_data = kReplicaSetSpecFields,
@@ -743,7 +743,7 @@ constinit const kgen::TypeTable ReplicaSetSpec::kTable = {
     .empty = kgen::detail::kZeros<ReplicaSetSpec>};
 
 constinit const kgen::TypeTable ReplicaSetCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ReplicaSetCondition),
     .name = "k8s.apps.v1.ReplicaSetCondition",
     .field_data = kReplicaSetConditionFields,
@@ -758,7 +758,7 @@ constinit const kgen::TypeTable ReplicaSetCondition::kTable = {
     .empty = kgen::detail::kZeros<ReplicaSetCondition>};
 
 constinit const kgen::TypeTable ReplicaSetStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ReplicaSetStatus),
     .name = "k8s.apps.v1.ReplicaSetStatus",
     .field_data = kReplicaSetStatusFields,
@@ -773,7 +773,7 @@ constinit const kgen::TypeTable ReplicaSetStatus::kTable = {
     .empty = kgen::detail::kZeros<ReplicaSetStatus>};
 
 constinit const kgen::TypeTable ReplicaSet::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ReplicaSet),
     .name = "k8s.apps.v1.ReplicaSet",
     .field_data = kReplicaSetFields,
@@ -788,7 +788,7 @@ constinit const kgen::TypeTable ReplicaSet::kTable = {
     .empty = kgen::detail::kZeros<ReplicaSet>};
 
 constinit const kgen::TypeTable ReplicaSetList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ReplicaSetList),
     .name = "k8s.apps.v1.ReplicaSetList",
     .field_data = kReplicaSetListFields,
@@ -812,7 +812,7 @@ const ReplicaSet& ReplicaSetList::operator[](std::size_t i) const noexcept { ret
 ReplicaSet& ReplicaSetList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable RollingUpdateStatefulSetStrategy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RollingUpdateStatefulSetStrategy),
     .name = "k8s.apps.v1.RollingUpdateStatefulSetStrategy",
     .field_data = kRollingUpdateStatefulSetStrategyFields,
@@ -827,7 +827,7 @@ constinit const kgen::TypeTable RollingUpdateStatefulSetStrategy::kTable = {
     .empty = kgen::detail::kZeros<RollingUpdateStatefulSetStrategy>};
 
 constinit const kgen::TypeTable StatefulSetOrdinals::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StatefulSetOrdinals),
     .name = "k8s.apps.v1.StatefulSetOrdinals",
     .field_data = kStatefulSetOrdinalsFields,
@@ -842,7 +842,7 @@ constinit const kgen::TypeTable StatefulSetOrdinals::kTable = {
     .empty = kgen::detail::kZeros<StatefulSetOrdinals>};
 
 constinit const kgen::TypeTable StatefulSetPersistentVolumeClaimRetentionPolicy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StatefulSetPersistentVolumeClaimRetentionPolicy),
     .name = "k8s.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy",
     .field_data = kStatefulSetPersistentVolumeClaimRetentionPolicyFields,
@@ -857,7 +857,7 @@ constinit const kgen::TypeTable StatefulSetPersistentVolumeClaimRetentionPolicy:
     .empty = kgen::detail::kZeros<StatefulSetPersistentVolumeClaimRetentionPolicy>};
 
 constinit const kgen::TypeTable StatefulSetUpdateStrategy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StatefulSetUpdateStrategy),
     .name = "k8s.apps.v1.StatefulSetUpdateStrategy",
     .field_data = kStatefulSetUpdateStrategyFields,
@@ -872,7 +872,7 @@ constinit const kgen::TypeTable StatefulSetUpdateStrategy::kTable = {
     .empty = kgen::detail::kZeros<StatefulSetUpdateStrategy>};
 
 constinit const kgen::TypeTable StatefulSetSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StatefulSetSpec),
     .name = "k8s.apps.v1.StatefulSetSpec",
     .field_data = kStatefulSetSpecFields,
@@ -887,7 +887,7 @@ constinit const kgen::TypeTable StatefulSetSpec::kTable = {
     .empty = kgen::detail::kZeros<StatefulSetSpec>};
 
 constinit const kgen::TypeTable StatefulSetCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StatefulSetCondition),
     .name = "k8s.apps.v1.StatefulSetCondition",
     .field_data = kStatefulSetConditionFields,
@@ -902,7 +902,7 @@ constinit const kgen::TypeTable StatefulSetCondition::kTable = {
     .empty = kgen::detail::kZeros<StatefulSetCondition>};
 
 constinit const kgen::TypeTable StatefulSetStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StatefulSetStatus),
     .name = "k8s.apps.v1.StatefulSetStatus",
     .field_data = kStatefulSetStatusFields,
@@ -917,7 +917,7 @@ constinit const kgen::TypeTable StatefulSetStatus::kTable = {
     .empty = kgen::detail::kZeros<StatefulSetStatus>};
 
 constinit const kgen::TypeTable StatefulSet::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StatefulSet),
     .name = "k8s.apps.v1.StatefulSet",
     .field_data = kStatefulSetFields,
@@ -932,7 +932,7 @@ constinit const kgen::TypeTable StatefulSet::kTable = {
     .empty = kgen::detail::kZeros<StatefulSet>};
 
 constinit const kgen::TypeTable StatefulSetList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StatefulSetList),
     .name = "k8s.apps.v1.StatefulSetList",
     .field_data = kStatefulSetListFields,

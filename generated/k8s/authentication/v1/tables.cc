@@ -150,7 +150,7 @@ constexpr std::uint8_t kTokenReviewSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable BoundObjectReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(BoundObjectReference),
     .name = "k8s.authentication.v1.BoundObjectReference",
     .field_data = kBoundObjectReferenceFields,
@@ -165,7 +165,7 @@ constinit const kgen::TypeTable BoundObjectReference::kTable = {
     .empty = kgen::detail::kZeros<BoundObjectReference>};
 
 constinit const kgen::TypeTable UserInfo::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(UserInfo),
     .name = "k8s.authentication.v1.UserInfo",
     .field_data = kUserInfoFields,
@@ -180,7 +180,7 @@ constinit const kgen::TypeTable UserInfo::kTable = {
     .empty = kgen::detail::kZeros<UserInfo>};
 
 constinit const kgen::TypeTable SelfSubjectReviewStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SelfSubjectReviewStatus),
     .name = "k8s.authentication.v1.SelfSubjectReviewStatus",
     .field_data = kSelfSubjectReviewStatusFields,
@@ -195,7 +195,7 @@ constinit const kgen::TypeTable SelfSubjectReviewStatus::kTable = {
     .empty = kgen::detail::kZeros<SelfSubjectReviewStatus>};
 
 constinit const kgen::TypeTable SelfSubjectReview::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SelfSubjectReview),
     .name = "k8s.authentication.v1.SelfSubjectReview",
     .field_data = kSelfSubjectReviewFields,
@@ -210,7 +210,7 @@ constinit const kgen::TypeTable SelfSubjectReview::kTable = {
     .empty = kgen::detail::kZeros<SelfSubjectReview>};
 
 constinit const kgen::TypeTable TokenRequestSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TokenRequestSpec),
     .name = "k8s.authentication.v1.TokenRequestSpec",
     .field_data = kTokenRequestSpecFields,
@@ -225,7 +225,7 @@ constinit const kgen::TypeTable TokenRequestSpec::kTable = {
     .empty = kgen::detail::kZeros<TokenRequestSpec>};
 
 constinit const kgen::TypeTable TokenRequestStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TokenRequestStatus),
     .name = "k8s.authentication.v1.TokenRequestStatus",
     .field_data = kTokenRequestStatusFields,
@@ -240,7 +240,7 @@ constinit const kgen::TypeTable TokenRequestStatus::kTable = {
     .empty = kgen::detail::kZeros<TokenRequestStatus>};
 
 constinit const kgen::TypeTable TokenRequest::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TokenRequest),
     .name = "k8s.authentication.v1.TokenRequest",
     .field_data = kTokenRequestFields,
@@ -255,7 +255,7 @@ constinit const kgen::TypeTable TokenRequest::kTable = {
     .empty = kgen::detail::kZeros<TokenRequest>};
 
 constinit const kgen::TypeTable TokenReviewSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TokenReviewSpec),
     .name = "k8s.authentication.v1.TokenReviewSpec",
     .field_data = kTokenReviewSpecFields,
@@ -270,7 +270,7 @@ constinit const kgen::TypeTable TokenReviewSpec::kTable = {
     .empty = kgen::detail::kZeros<TokenReviewSpec>};
 
 constinit const kgen::TypeTable TokenReviewStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TokenReviewStatus),
     .name = "k8s.authentication.v1.TokenReviewStatus",
     .field_data = kTokenReviewStatusFields,
@@ -285,7 +285,7 @@ constinit const kgen::TypeTable TokenReviewStatus::kTable = {
     .empty = kgen::detail::kZeros<TokenReviewStatus>};
 
 constinit const kgen::TypeTable TokenReview::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TokenReview),
     .name = "k8s.authentication.v1.TokenReview",
     .field_data = kTokenReviewFields,

@@ -218,7 +218,7 @@ constexpr std::uint8_t kSubjectAccessReviewSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable FieldSelectorAttributes::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FieldSelectorAttributes),
     .name = "k8s.authorization.v1.FieldSelectorAttributes",
     .field_data = kFieldSelectorAttributesFields,
@@ -233,7 +233,7 @@ constinit const kgen::TypeTable FieldSelectorAttributes::kTable = {
     .empty = kgen::detail::kZeros<FieldSelectorAttributes>};
 
 constinit const kgen::TypeTable LabelSelectorAttributes::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LabelSelectorAttributes),
     .name = "k8s.authorization.v1.LabelSelectorAttributes",
     .field_data = kLabelSelectorAttributesFields,
@@ -248,7 +248,7 @@ constinit const kgen::TypeTable LabelSelectorAttributes::kTable = {
     .empty = kgen::detail::kZeros<LabelSelectorAttributes>};
 
 constinit const kgen::TypeTable NonResourceAttributes::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NonResourceAttributes),
     .name = "k8s.authorization.v1.NonResourceAttributes",
     .field_data = kNonResourceAttributesFields,
@@ -263,7 +263,7 @@ constinit const kgen::TypeTable NonResourceAttributes::kTable = {
     .empty = kgen::detail::kZeros<NonResourceAttributes>};
 
 constinit const kgen::TypeTable ResourceAttributes::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceAttributes),
     .name = "k8s.authorization.v1.ResourceAttributes",
     .field_data = kResourceAttributesFields,
@@ -278,7 +278,7 @@ constinit const kgen::TypeTable ResourceAttributes::kTable = {
     .empty = kgen::detail::kZeros<ResourceAttributes>};
 
 constinit const kgen::TypeTable SubjectAccessReviewSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SubjectAccessReviewSpec),
     .name = "k8s.authorization.v1.SubjectAccessReviewSpec",
     .field_data = kSubjectAccessReviewSpecFields,
@@ -293,7 +293,7 @@ constinit const kgen::TypeTable SubjectAccessReviewSpec::kTable = {
     .empty = kgen::detail::kZeros<SubjectAccessReviewSpec>};
 
 constinit const kgen::TypeTable SubjectAccessReviewStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SubjectAccessReviewStatus),
     .name = "k8s.authorization.v1.SubjectAccessReviewStatus",
     .field_data = kSubjectAccessReviewStatusFields,
@@ -308,7 +308,7 @@ constinit const kgen::TypeTable SubjectAccessReviewStatus::kTable = {
     .empty = kgen::detail::kZeros<SubjectAccessReviewStatus>};
 
 constinit const kgen::TypeTable LocalSubjectAccessReview::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LocalSubjectAccessReview),
     .name = "k8s.authorization.v1.LocalSubjectAccessReview",
     .field_data = kLocalSubjectAccessReviewFields,
@@ -323,7 +323,7 @@ constinit const kgen::TypeTable LocalSubjectAccessReview::kTable = {
     .empty = kgen::detail::kZeros<LocalSubjectAccessReview>};
 
 constinit const kgen::TypeTable NonResourceRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NonResourceRule),
     .name = "k8s.authorization.v1.NonResourceRule",
     .field_data = kNonResourceRuleFields,
@@ -338,7 +338,7 @@ constinit const kgen::TypeTable NonResourceRule::kTable = {
     .empty = kgen::detail::kZeros<NonResourceRule>};
 
 constinit const kgen::TypeTable ResourceRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceRule),
     .name = "k8s.authorization.v1.ResourceRule",
     .field_data = kResourceRuleFields,
@@ -353,7 +353,7 @@ constinit const kgen::TypeTable ResourceRule::kTable = {
     .empty = kgen::detail::kZeros<ResourceRule>};
 
 constinit const kgen::TypeTable SelfSubjectAccessReviewSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SelfSubjectAccessReviewSpec),
     .name = "k8s.authorization.v1.SelfSubjectAccessReviewSpec",
     .field_data = kSelfSubjectAccessReviewSpecFields,
@@ -368,7 +368,7 @@ constinit const kgen::TypeTable SelfSubjectAccessReviewSpec::kTable = {
     .empty = kgen::detail::kZeros<SelfSubjectAccessReviewSpec>};
 
 constinit const kgen::TypeTable SelfSubjectAccessReview::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SelfSubjectAccessReview),
     .name = "k8s.authorization.v1.SelfSubjectAccessReview",
     .field_data = kSelfSubjectAccessReviewFields,
@@ -383,7 +383,7 @@ constinit const kgen::TypeTable SelfSubjectAccessReview::kTable = {
     .empty = kgen::detail::kZeros<SelfSubjectAccessReview>};
 
 constinit const kgen::TypeTable SelfSubjectRulesReviewSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SelfSubjectRulesReviewSpec),
     .name = "k8s.authorization.v1.SelfSubjectRulesReviewSpec",
     .field_data = kSelfSubjectRulesReviewSpecFields,
@@ -398,7 +398,7 @@ constinit const kgen::TypeTable SelfSubjectRulesReviewSpec::kTable = {
     .empty = kgen::detail::kZeros<SelfSubjectRulesReviewSpec>};
 
 constinit const kgen::TypeTable SubjectRulesReviewStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SubjectRulesReviewStatus),
     .name = "k8s.authorization.v1.SubjectRulesReviewStatus",
     .field_data = kSubjectRulesReviewStatusFields,
@@ -413,7 +413,7 @@ constinit const kgen::TypeTable SubjectRulesReviewStatus::kTable = {
     .empty = kgen::detail::kZeros<SubjectRulesReviewStatus>};
 
 constinit const kgen::TypeTable SelfSubjectRulesReview::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SelfSubjectRulesReview),
     .name = "k8s.authorization.v1.SelfSubjectRulesReview",
     .field_data = kSelfSubjectRulesReviewFields,
@@ -428,7 +428,7 @@ constinit const kgen::TypeTable SelfSubjectRulesReview::kTable = {
     .empty = kgen::detail::kZeros<SelfSubjectRulesReview>};
 
 constinit const kgen::TypeTable SubjectAccessReview::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SubjectAccessReview),
     .name = "k8s.authorization.v1.SubjectAccessReview",
     .field_data = kSubjectAccessReviewFields,

@@ -94,7 +94,7 @@ constexpr std::uint8_t kHorizontalPodAutoscalerListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CrossVersionObjectReference),
     .name = "k8s.autoscaling.v1.CrossVersionObjectReference",
     .field_data = kCrossVersionObjectReferenceFields,
@@ -109,7 +109,7 @@ constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
     .empty = kgen::detail::kZeros<CrossVersionObjectReference>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HorizontalPodAutoscalerSpec),
     .name = "k8s.autoscaling.v1.HorizontalPodAutoscalerSpec",
     .field_data = kHorizontalPodAutoscalerSpecFields,
@@ -124,7 +124,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
     .empty = kgen::detail::kZeros<HorizontalPodAutoscalerSpec>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HorizontalPodAutoscalerStatus),
     .name = "k8s.autoscaling.v1.HorizontalPodAutoscalerStatus",
     .field_data = kHorizontalPodAutoscalerStatusFields,
@@ -139,7 +139,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
     .empty = kgen::detail::kZeros<HorizontalPodAutoscalerStatus>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HorizontalPodAutoscaler),
     .name = "k8s.autoscaling.v1.HorizontalPodAutoscaler",
     .field_data = kHorizontalPodAutoscalerFields,
@@ -154,7 +154,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
     .empty = kgen::detail::kZeros<HorizontalPodAutoscaler>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HorizontalPodAutoscalerList),
     .name = "k8s.autoscaling.v1.HorizontalPodAutoscalerList",
     .field_data = kHorizontalPodAutoscalerListFields,

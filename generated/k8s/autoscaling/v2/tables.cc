@@ -288,7 +288,7 @@ constexpr std::uint8_t kHorizontalPodAutoscalerListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable MetricTarget::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MetricTarget),
     .name = "k8s.autoscaling.v2.MetricTarget",
     .field_data = kMetricTargetFields,
@@ -303,7 +303,7 @@ constinit const kgen::TypeTable MetricTarget::kTable = {
     .empty = kgen::detail::kZeros<MetricTarget>};
 
 constinit const kgen::TypeTable ContainerResourceMetricSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerResourceMetricSource),
     .name = "k8s.autoscaling.v2.ContainerResourceMetricSource",
     .field_data = kContainerResourceMetricSourceFields,
@@ -318,7 +318,7 @@ constinit const kgen::TypeTable ContainerResourceMetricSource::kTable = {
     .empty = kgen::detail::kZeros<ContainerResourceMetricSource>};
 
 constinit const kgen::TypeTable MetricValueStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MetricValueStatus),
     .name = "k8s.autoscaling.v2.MetricValueStatus",
     .field_data = kMetricValueStatusFields,
@@ -333,7 +333,7 @@ constinit const kgen::TypeTable MetricValueStatus::kTable = {
     .empty = kgen::detail::kZeros<MetricValueStatus>};
 
 constinit const kgen::TypeTable ContainerResourceMetricStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerResourceMetricStatus),
     .name = "k8s.autoscaling.v2.ContainerResourceMetricStatus",
     .field_data = kContainerResourceMetricStatusFields,
@@ -348,7 +348,7 @@ constinit const kgen::TypeTable ContainerResourceMetricStatus::kTable = {
     .empty = kgen::detail::kZeros<ContainerResourceMetricStatus>};
 
 constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CrossVersionObjectReference),
     .name = "k8s.autoscaling.v2.CrossVersionObjectReference",
     .field_data = kCrossVersionObjectReferenceFields,
@@ -363,7 +363,7 @@ constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
     .empty = kgen::detail::kZeros<CrossVersionObjectReference>};
 
 constinit const kgen::TypeTable MetricIdentifier::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MetricIdentifier),
     .name = "k8s.autoscaling.v2.MetricIdentifier",
     .field_data = kMetricIdentifierFields,
@@ -378,7 +378,7 @@ constinit const kgen::TypeTable MetricIdentifier::kTable = {
     .empty = kgen::detail::kZeros<MetricIdentifier>};
 
 constinit const kgen::TypeTable ExternalMetricSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ExternalMetricSource),
     .name = "k8s.autoscaling.v2.ExternalMetricSource",
     .field_data = kExternalMetricSourceFields,
@@ -393,7 +393,7 @@ constinit const kgen::TypeTable ExternalMetricSource::kTable = {
     .empty = kgen::detail::kZeros<ExternalMetricSource>};
 
 constinit const kgen::TypeTable ExternalMetricStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ExternalMetricStatus),
     .name = "k8s.autoscaling.v2.ExternalMetricStatus",
     .field_data = kExternalMetricStatusFields,
@@ -408,7 +408,7 @@ constinit const kgen::TypeTable ExternalMetricStatus::kTable = {
     .empty = kgen::detail::kZeros<ExternalMetricStatus>};
 
 constinit const kgen::TypeTable HPAScalingPolicy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HPAScalingPolicy),
     .name = "k8s.autoscaling.v2.HPAScalingPolicy",
     .field_data = kHPAScalingPolicyFields,
@@ -423,7 +423,7 @@ constinit const kgen::TypeTable HPAScalingPolicy::kTable = {
     .empty = kgen::detail::kZeros<HPAScalingPolicy>};
 
 constinit const kgen::TypeTable HPAScalingRules::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HPAScalingRules),
     .name = "k8s.autoscaling.v2.HPAScalingRules",
     .field_data = kHPAScalingRulesFields,
@@ -438,7 +438,7 @@ constinit const kgen::TypeTable HPAScalingRules::kTable = {
     .empty = kgen::detail::kZeros<HPAScalingRules>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerBehavior::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HorizontalPodAutoscalerBehavior),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscalerBehavior",
     .field_data = kHorizontalPodAutoscalerBehaviorFields,
@@ -453,7 +453,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerBehavior::kTable = {
     .empty = kgen::detail::kZeros<HorizontalPodAutoscalerBehavior>};
 
 constinit const kgen::TypeTable ObjectMetricSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ObjectMetricSource),
     .name = "k8s.autoscaling.v2.ObjectMetricSource",
     .field_data = kObjectMetricSourceFields,
@@ -468,7 +468,7 @@ constinit const kgen::TypeTable ObjectMetricSource::kTable = {
     .empty = kgen::detail::kZeros<ObjectMetricSource>};
 
 constinit const kgen::TypeTable PodsMetricSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodsMetricSource),
     .name = "k8s.autoscaling.v2.PodsMetricSource",
     .field_data = kPodsMetricSourceFields,
@@ -483,7 +483,7 @@ constinit const kgen::TypeTable PodsMetricSource::kTable = {
     .empty = kgen::detail::kZeros<PodsMetricSource>};
 
 constinit const kgen::TypeTable ResourceMetricSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceMetricSource),
     .name = "k8s.autoscaling.v2.ResourceMetricSource",
     .field_data = kResourceMetricSourceFields,
@@ -498,7 +498,7 @@ constinit const kgen::TypeTable ResourceMetricSource::kTable = {
     .empty = kgen::detail::kZeros<ResourceMetricSource>};
 
 constinit const kgen::TypeTable MetricSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MetricSpec),
     .name = "k8s.autoscaling.v2.MetricSpec",
     .field_data = kMetricSpecFields,
@@ -513,7 +513,7 @@ constinit const kgen::TypeTable MetricSpec::kTable = {
     .empty = kgen::detail::kZeros<MetricSpec>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HorizontalPodAutoscalerSpec),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscalerSpec",
     .field_data = kHorizontalPodAutoscalerSpecFields,
@@ -528,7 +528,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
     .empty = kgen::detail::kZeros<HorizontalPodAutoscalerSpec>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HorizontalPodAutoscalerCondition),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscalerCondition",
     .field_data = kHorizontalPodAutoscalerConditionFields,
@@ -543,7 +543,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerCondition::kTable = {
     .empty = kgen::detail::kZeros<HorizontalPodAutoscalerCondition>};
 
 constinit const kgen::TypeTable ObjectMetricStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ObjectMetricStatus),
     .name = "k8s.autoscaling.v2.ObjectMetricStatus",
     .field_data = kObjectMetricStatusFields,
@@ -558,7 +558,7 @@ constinit const kgen::TypeTable ObjectMetricStatus::kTable = {
     .empty = kgen::detail::kZeros<ObjectMetricStatus>};
 
 constinit const kgen::TypeTable PodsMetricStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodsMetricStatus),
     .name = "k8s.autoscaling.v2.PodsMetricStatus",
     .field_data = kPodsMetricStatusFields,
@@ -573,7 +573,7 @@ constinit const kgen::TypeTable PodsMetricStatus::kTable = {
     .empty = kgen::detail::kZeros<PodsMetricStatus>};
 
 constinit const kgen::TypeTable ResourceMetricStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceMetricStatus),
     .name = "k8s.autoscaling.v2.ResourceMetricStatus",
     .field_data = kResourceMetricStatusFields,
@@ -588,7 +588,7 @@ constinit const kgen::TypeTable ResourceMetricStatus::kTable = {
     .empty = kgen::detail::kZeros<ResourceMetricStatus>};
 
 constinit const kgen::TypeTable MetricStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(MetricStatus),
     .name = "k8s.autoscaling.v2.MetricStatus",
     .field_data = kMetricStatusFields,
@@ -603,7 +603,7 @@ constinit const kgen::TypeTable MetricStatus::kTable = {
     .empty = kgen::detail::kZeros<MetricStatus>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HorizontalPodAutoscalerStatus),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscalerStatus",
     .field_data = kHorizontalPodAutoscalerStatusFields,
@@ -618,7 +618,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
     .empty = kgen::detail::kZeros<HorizontalPodAutoscalerStatus>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HorizontalPodAutoscaler),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscaler",
     .field_data = kHorizontalPodAutoscalerFields,
@@ -633,7 +633,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
     .empty = kgen::detail::kZeros<HorizontalPodAutoscaler>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HorizontalPodAutoscalerList),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscalerList",
     .field_data = kHorizontalPodAutoscalerListFields,

@@ -253,7 +253,7 @@ constexpr std::uint8_t kJobListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable PodFailurePolicyOnExitCodesRequirement::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodFailurePolicyOnExitCodesRequirement),
     .name = "k8s.batch.v1.PodFailurePolicyOnExitCodesRequirement",
     .field_data = kPodFailurePolicyOnExitCodesRequirementFields,
@@ -268,7 +268,7 @@ constinit const kgen::TypeTable PodFailurePolicyOnExitCodesRequirement::kTable =
     .empty = kgen::detail::kZeros<PodFailurePolicyOnExitCodesRequirement>};
 
 constinit const kgen::TypeTable PodFailurePolicyOnPodConditionsPattern::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodFailurePolicyOnPodConditionsPattern),
     .name = "k8s.batch.v1.PodFailurePolicyOnPodConditionsPattern",
     .field_data = kPodFailurePolicyOnPodConditionsPatternFields,
@@ -283,7 +283,7 @@ constinit const kgen::TypeTable PodFailurePolicyOnPodConditionsPattern::kTable =
     .empty = kgen::detail::kZeros<PodFailurePolicyOnPodConditionsPattern>};
 
 constinit const kgen::TypeTable PodFailurePolicyRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodFailurePolicyRule),
     .name = "k8s.batch.v1.PodFailurePolicyRule",
     .field_data = kPodFailurePolicyRuleFields,
@@ -298,7 +298,7 @@ constinit const kgen::TypeTable PodFailurePolicyRule::kTable = {
     .empty = kgen::detail::kZeros<PodFailurePolicyRule>};
 
 constinit const kgen::TypeTable PodFailurePolicy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodFailurePolicy),
     .name = "k8s.batch.v1.PodFailurePolicy",
     .field_data = kPodFailurePolicyFields,
@@ -313,7 +313,7 @@ constinit const kgen::TypeTable PodFailurePolicy::kTable = {
     .empty = kgen::detail::kZeros<PodFailurePolicy>};
 
 constinit const kgen::TypeTable SuccessPolicyRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SuccessPolicyRule),
     .name = "k8s.batch.v1.SuccessPolicyRule",
     .field_data = kSuccessPolicyRuleFields,
@@ -328,7 +328,7 @@ constinit const kgen::TypeTable SuccessPolicyRule::kTable = {
     .empty = kgen::detail::kZeros<SuccessPolicyRule>};
 
 constinit const kgen::TypeTable SuccessPolicy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SuccessPolicy),
     .name = "k8s.batch.v1.SuccessPolicy",
     .field_data = kSuccessPolicyFields,
@@ -343,7 +343,7 @@ constinit const kgen::TypeTable SuccessPolicy::kTable = {
     .empty = kgen::detail::kZeros<SuccessPolicy>};
 
 constinit const kgen::TypeTable JobSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(JobSpec),
     .name = "k8s.batch.v1.JobSpec",
     .field_data = kJobSpecFields,
@@ -358,7 +358,7 @@ constinit const kgen::TypeTable JobSpec::kTable = {
     .empty = kgen::detail::kZeros<JobSpec>};
 
 constinit const kgen::TypeTable JobTemplateSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(JobTemplateSpec),
     .name = "k8s.batch.v1.JobTemplateSpec",
     .field_data = kJobTemplateSpecFields,
@@ -373,7 +373,7 @@ constinit const kgen::TypeTable JobTemplateSpec::kTable = {
     .empty = kgen::detail::kZeros<JobTemplateSpec>};
 
 constinit const kgen::TypeTable CronJobSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CronJobSpec),
     .name = "k8s.batch.v1.CronJobSpec",
     .field_data = kCronJobSpecFields,
@@ -388,7 +388,7 @@ constinit const kgen::TypeTable CronJobSpec::kTable = {
     .empty = kgen::detail::kZeros<CronJobSpec>};
 
 constinit const kgen::TypeTable CronJobStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CronJobStatus),
     .name = "k8s.batch.v1.CronJobStatus",
     .field_data = kCronJobStatusFields,
@@ -403,7 +403,7 @@ constinit const kgen::TypeTable CronJobStatus::kTable = {
     .empty = kgen::detail::kZeros<CronJobStatus>};
 
 constinit const kgen::TypeTable CronJob::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CronJob),
     .name = "k8s.batch.v1.CronJob",
     .field_data = kCronJobFields,
@@ -418,7 +418,7 @@ constinit const kgen::TypeTable CronJob::kTable = {
     .empty = kgen::detail::kZeros<CronJob>};
 
 constinit const kgen::TypeTable CronJobList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CronJobList),
     .name = "k8s.batch.v1.CronJobList",
     .field_data = kCronJobListFields,
@@ -442,7 +442,7 @@ const CronJob& CronJobList::operator[](std::size_t i) const noexcept { return it
 CronJob& CronJobList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable JobCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(JobCondition),
     .name = "k8s.batch.v1.JobCondition",
     .field_data = kJobConditionFields,
@@ -457,7 +457,7 @@ constinit const kgen::TypeTable JobCondition::kTable = {
     .empty = kgen::detail::kZeros<JobCondition>};
 
 constinit const kgen::TypeTable UncountedTerminatedPods::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(UncountedTerminatedPods),
     .name = "k8s.batch.v1.UncountedTerminatedPods",
     .field_data = kUncountedTerminatedPodsFields,
@@ -472,7 +472,7 @@ constinit const kgen::TypeTable UncountedTerminatedPods::kTable = {
     .empty = kgen::detail::kZeros<UncountedTerminatedPods>};
 
 constinit const kgen::TypeTable JobStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(JobStatus),
     .name = "k8s.batch.v1.JobStatus",
     .field_data = kJobStatusFields,
@@ -487,7 +487,7 @@ constinit const kgen::TypeTable JobStatus::kTable = {
     .empty = kgen::detail::kZeros<JobStatus>};
 
 constinit const kgen::TypeTable Job::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Job),
     .name = "k8s.batch.v1.Job",
     .field_data = kJobFields,
@@ -502,7 +502,7 @@ constinit const kgen::TypeTable Job::kTable = {
     .empty = kgen::detail::kZeros<Job>};
 
 constinit const kgen::TypeTable JobList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(JobList),
     .name = "k8s.batch.v1.JobList",
     .field_data = kJobListFields,

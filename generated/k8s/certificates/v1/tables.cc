@@ -98,7 +98,7 @@ constexpr std::uint8_t kCertificateSigningRequestListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable CertificateSigningRequestSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CertificateSigningRequestSpec),
     .name = "k8s.certificates.v1.CertificateSigningRequestSpec",
     .field_data = kCertificateSigningRequestSpecFields,
@@ -113,7 +113,7 @@ constinit const kgen::TypeTable CertificateSigningRequestSpec::kTable = {
     .empty = kgen::detail::kZeros<CertificateSigningRequestSpec>};
 
 constinit const kgen::TypeTable CertificateSigningRequestCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CertificateSigningRequestCondition),
     .name = "k8s.certificates.v1.CertificateSigningRequestCondition",
     .field_data = kCertificateSigningRequestConditionFields,
@@ -128,7 +128,7 @@ constinit const kgen::TypeTable CertificateSigningRequestCondition::kTable = {
     .empty = kgen::detail::kZeros<CertificateSigningRequestCondition>};
 
 constinit const kgen::TypeTable CertificateSigningRequestStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CertificateSigningRequestStatus),
     .name = "k8s.certificates.v1.CertificateSigningRequestStatus",
     .field_data = kCertificateSigningRequestStatusFields,
@@ -143,7 +143,7 @@ constinit const kgen::TypeTable CertificateSigningRequestStatus::kTable = {
     .empty = kgen::detail::kZeros<CertificateSigningRequestStatus>};
 
 constinit const kgen::TypeTable CertificateSigningRequest::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CertificateSigningRequest),
     .name = "k8s.certificates.v1.CertificateSigningRequest",
     .field_data = kCertificateSigningRequestFields,
@@ -158,7 +158,7 @@ constinit const kgen::TypeTable CertificateSigningRequest::kTable = {
     .empty = kgen::detail::kZeros<CertificateSigningRequest>};
 
 constinit const kgen::TypeTable CertificateSigningRequestList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CertificateSigningRequestList),
     .name = "k8s.certificates.v1.CertificateSigningRequestList",
     .field_data = kCertificateSigningRequestListFields,

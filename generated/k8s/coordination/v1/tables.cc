@@ -74,7 +74,7 @@ constexpr std::uint8_t kLeaseListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable LeaseSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LeaseSpec),
     .name = "k8s.coordination.v1.LeaseSpec",
     .field_data = kLeaseSpecFields,
@@ -89,7 +89,7 @@ constinit const kgen::TypeTable LeaseSpec::kTable = {
     .empty = kgen::detail::kZeros<LeaseSpec>};
 
 constinit const kgen::TypeTable Lease::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Lease),
     .name = "k8s.coordination.v1.Lease",
     .field_data = kLeaseFields,
@@ -104,7 +104,7 @@ constinit const kgen::TypeTable Lease::kTable = {
     .empty = kgen::detail::kZeros<Lease>};
 
 constinit const kgen::TypeTable LeaseList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LeaseList),
     .name = "k8s.coordination.v1.LeaseList",
     .field_data = kLeaseListFields,

@@ -2892,7 +2892,7 @@ constexpr std::uint8_t kTopologySelectorTermSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable AWSElasticBlockStoreVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(AWSElasticBlockStoreVolumeSource),
     .name = "k8s.core.v1.AWSElasticBlockStoreVolumeSource",
     .field_data = kAWSElasticBlockStoreVolumeSourceFields,
@@ -2907,7 +2907,7 @@ constinit const kgen::TypeTable AWSElasticBlockStoreVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<AWSElasticBlockStoreVolumeSource>};
 
 constinit const kgen::TypeTable NodeSelectorRequirement::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeSelectorRequirement),
     .name = "k8s.core.v1.NodeSelectorRequirement",
     .field_data = kNodeSelectorRequirementFields,
@@ -2922,7 +2922,7 @@ constinit const kgen::TypeTable NodeSelectorRequirement::kTable = {
     .empty = kgen::detail::kZeros<NodeSelectorRequirement>};
 
 constinit const kgen::TypeTable NodeSelectorTerm::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeSelectorTerm),
     .name = "k8s.core.v1.NodeSelectorTerm",
     .field_data = kNodeSelectorTermFields,
@@ -2937,7 +2937,7 @@ constinit const kgen::TypeTable NodeSelectorTerm::kTable = {
     .empty = kgen::detail::kZeros<NodeSelectorTerm>};
 
 constinit const kgen::TypeTable PreferredSchedulingTerm::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PreferredSchedulingTerm),
     .name = "k8s.core.v1.PreferredSchedulingTerm",
     .field_data = kPreferredSchedulingTermFields,
@@ -2952,7 +2952,7 @@ constinit const kgen::TypeTable PreferredSchedulingTerm::kTable = {
     .empty = kgen::detail::kZeros<PreferredSchedulingTerm>};
 
 constinit const kgen::TypeTable NodeSelector::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeSelector),
     .name = "k8s.core.v1.NodeSelector",
     .field_data = kNodeSelectorFields,
@@ -2967,7 +2967,7 @@ constinit const kgen::TypeTable NodeSelector::kTable = {
     .empty = kgen::detail::kZeros<NodeSelector>};
 
 constinit const kgen::TypeTable NodeAffinity::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeAffinity),
     .name = "k8s.core.v1.NodeAffinity",
     .field_data = kNodeAffinityFields,
@@ -2982,7 +2982,7 @@ constinit const kgen::TypeTable NodeAffinity::kTable = {
     .empty = kgen::detail::kZeros<NodeAffinity>};
 
 constinit const kgen::TypeTable PodAffinityTerm::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodAffinityTerm),
     .name = "k8s.core.v1.PodAffinityTerm",
     .field_data = kPodAffinityTermFields,
@@ -2997,7 +2997,7 @@ constinit const kgen::TypeTable PodAffinityTerm::kTable = {
     .empty = kgen::detail::kZeros<PodAffinityTerm>};
 
 constinit const kgen::TypeTable WeightedPodAffinityTerm::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(WeightedPodAffinityTerm),
     .name = "k8s.core.v1.WeightedPodAffinityTerm",
     .field_data = kWeightedPodAffinityTermFields,
@@ -3012,7 +3012,7 @@ constinit const kgen::TypeTable WeightedPodAffinityTerm::kTable = {
     .empty = kgen::detail::kZeros<WeightedPodAffinityTerm>};
 
 constinit const kgen::TypeTable PodAffinity::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodAffinity),
     .name = "k8s.core.v1.PodAffinity",
     .field_data = kPodAffinityFields,
@@ -3027,7 +3027,7 @@ constinit const kgen::TypeTable PodAffinity::kTable = {
     .empty = kgen::detail::kZeros<PodAffinity>};
 
 constinit const kgen::TypeTable PodAntiAffinity::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodAntiAffinity),
     .name = "k8s.core.v1.PodAntiAffinity",
     .field_data = kPodAntiAffinityFields,
@@ -3042,7 +3042,7 @@ constinit const kgen::TypeTable PodAntiAffinity::kTable = {
     .empty = kgen::detail::kZeros<PodAntiAffinity>};
 
 constinit const kgen::TypeTable Affinity::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Affinity),
     .name = "k8s.core.v1.Affinity",
     .field_data = kAffinityFields,
@@ -3057,7 +3057,7 @@ constinit const kgen::TypeTable Affinity::kTable = {
     .empty = kgen::detail::kZeros<Affinity>};
 
 constinit const kgen::TypeTable AppArmorProfile::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(AppArmorProfile),
     .name = "k8s.core.v1.AppArmorProfile",
     .field_data = kAppArmorProfileFields,
@@ -3072,7 +3072,7 @@ constinit const kgen::TypeTable AppArmorProfile::kTable = {
     .empty = kgen::detail::kZeros<AppArmorProfile>};
 
 constinit const kgen::TypeTable AttachedVolume::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(AttachedVolume),
     .name = "k8s.core.v1.AttachedVolume",
     .field_data = kAttachedVolumeFields,
@@ -3087,7 +3087,7 @@ constinit const kgen::TypeTable AttachedVolume::kTable = {
     .empty = kgen::detail::kZeros<AttachedVolume>};
 
 constinit const kgen::TypeTable AzureDiskVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(AzureDiskVolumeSource),
     .name = "k8s.core.v1.AzureDiskVolumeSource",
     .field_data = kAzureDiskVolumeSourceFields,
@@ -3102,7 +3102,7 @@ constinit const kgen::TypeTable AzureDiskVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<AzureDiskVolumeSource>};
 
 constinit const kgen::TypeTable AzureFilePersistentVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(AzureFilePersistentVolumeSource),
     .name = "k8s.core.v1.AzureFilePersistentVolumeSource",
     .field_data = kAzureFilePersistentVolumeSourceFields,
@@ -3117,7 +3117,7 @@ constinit const kgen::TypeTable AzureFilePersistentVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<AzureFilePersistentVolumeSource>};
 
 constinit const kgen::TypeTable AzureFileVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(AzureFileVolumeSource),
     .name = "k8s.core.v1.AzureFileVolumeSource",
     .field_data = kAzureFileVolumeSourceFields,
@@ -3132,7 +3132,7 @@ constinit const kgen::TypeTable AzureFileVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<AzureFileVolumeSource>};
 
 constinit const kgen::TypeTable ObjectReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ObjectReference),
     .name = "k8s.core.v1.ObjectReference",
     .field_data = kObjectReferenceFields,
@@ -3147,7 +3147,7 @@ constinit const kgen::TypeTable ObjectReference::kTable = {
     .empty = kgen::detail::kZeros<ObjectReference>};
 
 constinit const kgen::TypeTable Binding::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Binding),
     .name = "k8s.core.v1.Binding",
     .field_data = kBindingFields,
@@ -3162,7 +3162,7 @@ constinit const kgen::TypeTable Binding::kTable = {
     .empty = kgen::detail::kZeros<Binding>};
 
 constinit const kgen::TypeTable SecretReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SecretReference),
     .name = "k8s.core.v1.SecretReference",
     .field_data = kSecretReferenceFields,
@@ -3177,7 +3177,7 @@ constinit const kgen::TypeTable SecretReference::kTable = {
     .empty = kgen::detail::kZeros<SecretReference>};
 
 constinit const kgen::TypeTable CSIPersistentVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSIPersistentVolumeSource),
     .name = "k8s.core.v1.CSIPersistentVolumeSource",
     .field_data = kCSIPersistentVolumeSourceFields,
@@ -3192,7 +3192,7 @@ constinit const kgen::TypeTable CSIPersistentVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<CSIPersistentVolumeSource>};
 
 constinit const kgen::TypeTable LocalObjectReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LocalObjectReference),
     .name = "k8s.core.v1.LocalObjectReference",
     .field_data = kLocalObjectReferenceFields,
@@ -3207,7 +3207,7 @@ constinit const kgen::TypeTable LocalObjectReference::kTable = {
     .empty = kgen::detail::kZeros<LocalObjectReference>};
 
 constinit const kgen::TypeTable CSIVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSIVolumeSource),
     .name = "k8s.core.v1.CSIVolumeSource",
     .field_data = kCSIVolumeSourceFields,
@@ -3222,7 +3222,7 @@ constinit const kgen::TypeTable CSIVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<CSIVolumeSource>};
 
 constinit const kgen::TypeTable Capabilities::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Capabilities),
     .name = "k8s.core.v1.Capabilities",
     .field_data = kCapabilitiesFields,
@@ -3237,7 +3237,7 @@ constinit const kgen::TypeTable Capabilities::kTable = {
     .empty = kgen::detail::kZeros<Capabilities>};
 
 constinit const kgen::TypeTable CephFSPersistentVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CephFSPersistentVolumeSource),
     .name = "k8s.core.v1.CephFSPersistentVolumeSource",
     .field_data = kCephFSPersistentVolumeSourceFields,
@@ -3252,7 +3252,7 @@ constinit const kgen::TypeTable CephFSPersistentVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<CephFSPersistentVolumeSource>};
 
 constinit const kgen::TypeTable CephFSVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CephFSVolumeSource),
     .name = "k8s.core.v1.CephFSVolumeSource",
     .field_data = kCephFSVolumeSourceFields,
@@ -3267,7 +3267,7 @@ constinit const kgen::TypeTable CephFSVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<CephFSVolumeSource>};
 
 constinit const kgen::TypeTable CinderPersistentVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CinderPersistentVolumeSource),
     .name = "k8s.core.v1.CinderPersistentVolumeSource",
     .field_data = kCinderPersistentVolumeSourceFields,
@@ -3282,7 +3282,7 @@ constinit const kgen::TypeTable CinderPersistentVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<CinderPersistentVolumeSource>};
 
 constinit const kgen::TypeTable CinderVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CinderVolumeSource),
     .name = "k8s.core.v1.CinderVolumeSource",
     .field_data = kCinderVolumeSourceFields,
@@ -3297,7 +3297,7 @@ constinit const kgen::TypeTable CinderVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<CinderVolumeSource>};
 
 constinit const kgen::TypeTable ClientIPConfig::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ClientIPConfig),
     .name = "k8s.core.v1.ClientIPConfig",
     .field_data = kClientIPConfigFields,
@@ -3312,7 +3312,7 @@ constinit const kgen::TypeTable ClientIPConfig::kTable = {
     .empty = kgen::detail::kZeros<ClientIPConfig>};
 
 constinit const kgen::TypeTable ClusterTrustBundleProjection::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ClusterTrustBundleProjection),
     .name = "k8s.core.v1.ClusterTrustBundleProjection",
     .field_data = kClusterTrustBundleProjectionFields,
@@ -3327,7 +3327,7 @@ constinit const kgen::TypeTable ClusterTrustBundleProjection::kTable = {
     .empty = kgen::detail::kZeros<ClusterTrustBundleProjection>};
 
 constinit const kgen::TypeTable ComponentCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ComponentCondition),
     .name = "k8s.core.v1.ComponentCondition",
     .field_data = kComponentConditionFields,
@@ -3342,7 +3342,7 @@ constinit const kgen::TypeTable ComponentCondition::kTable = {
     .empty = kgen::detail::kZeros<ComponentCondition>};
 
 constinit const kgen::TypeTable ComponentStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ComponentStatus),
     .name = "k8s.core.v1.ComponentStatus",
     .field_data = kComponentStatusFields,
@@ -3357,7 +3357,7 @@ constinit const kgen::TypeTable ComponentStatus::kTable = {
     .empty = kgen::detail::kZeros<ComponentStatus>};
 
 constinit const kgen::TypeTable ComponentStatusList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ComponentStatusList),
     .name = "k8s.core.v1.ComponentStatusList",
     .field_data = kComponentStatusListFields,
@@ -3381,7 +3381,7 @@ const ComponentStatus& ComponentStatusList::operator[](std::size_t i) const noex
 ComponentStatus& ComponentStatusList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ConfigMap::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ConfigMap),
     .name = "k8s.core.v1.ConfigMap",
     .field_data = kConfigMapFields,
@@ -3396,7 +3396,7 @@ constinit const kgen::TypeTable ConfigMap::kTable = {
     .empty = kgen::detail::kZeros<ConfigMap>};
 
 constinit const kgen::TypeTable ConfigMapEnvSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ConfigMapEnvSource),
     .name = "k8s.core.v1.ConfigMapEnvSource",
     .field_data = kConfigMapEnvSourceFields,
@@ -3411,7 +3411,7 @@ constinit const kgen::TypeTable ConfigMapEnvSource::kTable = {
     .empty = kgen::detail::kZeros<ConfigMapEnvSource>};
 
 constinit const kgen::TypeTable ConfigMapKeySelector::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ConfigMapKeySelector),
     .name = "k8s.core.v1.ConfigMapKeySelector",
     .field_data = kConfigMapKeySelectorFields,
@@ -3426,7 +3426,7 @@ constinit const kgen::TypeTable ConfigMapKeySelector::kTable = {
     .empty = kgen::detail::kZeros<ConfigMapKeySelector>};
 
 constinit const kgen::TypeTable ConfigMapList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ConfigMapList),
     .name = "k8s.core.v1.ConfigMapList",
     .field_data = kConfigMapListFields,
@@ -3450,7 +3450,7 @@ const ConfigMap& ConfigMapList::operator[](std::size_t i) const noexcept { retur
 ConfigMap& ConfigMapList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ConfigMapNodeConfigSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ConfigMapNodeConfigSource),
     .name = "k8s.core.v1.ConfigMapNodeConfigSource",
     .field_data = kConfigMapNodeConfigSourceFields,
@@ -3465,7 +3465,7 @@ constinit const kgen::TypeTable ConfigMapNodeConfigSource::kTable = {
     .empty = kgen::detail::kZeros<ConfigMapNodeConfigSource>};
 
 constinit const kgen::TypeTable KeyToPath::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(KeyToPath),
     .name = "k8s.core.v1.KeyToPath",
     .field_data = kKeyToPathFields,
@@ -3480,7 +3480,7 @@ constinit const kgen::TypeTable KeyToPath::kTable = {
     .empty = kgen::detail::kZeros<KeyToPath>};
 
 constinit const kgen::TypeTable ConfigMapProjection::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ConfigMapProjection),
     .name = "k8s.core.v1.ConfigMapProjection",
     .field_data = kConfigMapProjectionFields,
@@ -3495,7 +3495,7 @@ constinit const kgen::TypeTable ConfigMapProjection::kTable = {
     .empty = kgen::detail::kZeros<ConfigMapProjection>};
 
 constinit const kgen::TypeTable ConfigMapVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ConfigMapVolumeSource),
     .name = "k8s.core.v1.ConfigMapVolumeSource",
     .field_data = kConfigMapVolumeSourceFields,
@@ -3510,7 +3510,7 @@ constinit const kgen::TypeTable ConfigMapVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<ConfigMapVolumeSource>};
 
 constinit const kgen::TypeTable ObjectFieldSelector::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ObjectFieldSelector),
     .name = "k8s.core.v1.ObjectFieldSelector",
     .field_data = kObjectFieldSelectorFields,
@@ -3525,7 +3525,7 @@ constinit const kgen::TypeTable ObjectFieldSelector::kTable = {
     .empty = kgen::detail::kZeros<ObjectFieldSelector>};
 
 constinit const kgen::TypeTable FileKeySelector::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FileKeySelector),
     .name = "k8s.core.v1.FileKeySelector",
     .field_data = kFileKeySelectorFields,
@@ -3540,7 +3540,7 @@ constinit const kgen::TypeTable FileKeySelector::kTable = {
     .empty = kgen::detail::kZeros<FileKeySelector>};
 
 constinit const kgen::TypeTable ResourceFieldSelector::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceFieldSelector),
     .name = "k8s.core.v1.ResourceFieldSelector",
     .field_data = kResourceFieldSelectorFields,
@@ -3555,7 +3555,7 @@ constinit const kgen::TypeTable ResourceFieldSelector::kTable = {
     .empty = kgen::detail::kZeros<ResourceFieldSelector>};
 
 constinit const kgen::TypeTable SecretKeySelector::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SecretKeySelector),
     .name = "k8s.core.v1.SecretKeySelector",
     .field_data = kSecretKeySelectorFields,
@@ -3570,7 +3570,7 @@ constinit const kgen::TypeTable SecretKeySelector::kTable = {
     .empty = kgen::detail::kZeros<SecretKeySelector>};
 
 constinit const kgen::TypeTable EnvVarSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EnvVarSource),
     .name = "k8s.core.v1.EnvVarSource",
     .field_data = kEnvVarSourceFields,
@@ -3585,7 +3585,7 @@ constinit const kgen::TypeTable EnvVarSource::kTable = {
     .empty = kgen::detail::kZeros<EnvVarSource>};
 
 constinit const kgen::TypeTable EnvVar::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EnvVar),
     .name = "k8s.core.v1.EnvVar",
     .field_data = kEnvVarFields,
@@ -3600,7 +3600,7 @@ constinit const kgen::TypeTable EnvVar::kTable = {
     .empty = kgen::detail::kZeros<EnvVar>};
 
 constinit const kgen::TypeTable SecretEnvSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SecretEnvSource),
     .name = "k8s.core.v1.SecretEnvSource",
     .field_data = kSecretEnvSourceFields,
@@ -3615,7 +3615,7 @@ constinit const kgen::TypeTable SecretEnvSource::kTable = {
     .empty = kgen::detail::kZeros<SecretEnvSource>};
 
 constinit const kgen::TypeTable EnvFromSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EnvFromSource),
     .name = "k8s.core.v1.EnvFromSource",
     .field_data = kEnvFromSourceFields,
@@ -3630,7 +3630,7 @@ constinit const kgen::TypeTable EnvFromSource::kTable = {
     .empty = kgen::detail::kZeros<EnvFromSource>};
 
 constinit const kgen::TypeTable ExecAction::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ExecAction),
     .name = "k8s.core.v1.ExecAction",
     .field_data = kExecActionFields,
@@ -3645,7 +3645,7 @@ constinit const kgen::TypeTable ExecAction::kTable = {
     .empty = kgen::detail::kZeros<ExecAction>};
 
 constinit const kgen::TypeTable HTTPHeader::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HTTPHeader),
     .name = "k8s.core.v1.HTTPHeader",
     .field_data = kHTTPHeaderFields,
@@ -3660,7 +3660,7 @@ constinit const kgen::TypeTable HTTPHeader::kTable = {
     .empty = kgen::detail::kZeros<HTTPHeader>};
 
 constinit const kgen::TypeTable HTTPGetAction::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HTTPGetAction),
     .name = "k8s.core.v1.HTTPGetAction",
     .field_data = kHTTPGetActionFields,
@@ -3675,7 +3675,7 @@ constinit const kgen::TypeTable HTTPGetAction::kTable = {
     .empty = kgen::detail::kZeros<HTTPGetAction>};
 
 constinit const kgen::TypeTable SleepAction::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SleepAction),
     .name = "k8s.core.v1.SleepAction",
     .field_data = kSleepActionFields,
@@ -3690,7 +3690,7 @@ constinit const kgen::TypeTable SleepAction::kTable = {
     .empty = kgen::detail::kZeros<SleepAction>};
 
 constinit const kgen::TypeTable TCPSocketAction::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TCPSocketAction),
     .name = "k8s.core.v1.TCPSocketAction",
     .field_data = kTCPSocketActionFields,
@@ -3705,7 +3705,7 @@ constinit const kgen::TypeTable TCPSocketAction::kTable = {
     .empty = kgen::detail::kZeros<TCPSocketAction>};
 
 constinit const kgen::TypeTable LifecycleHandler::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LifecycleHandler),
     .name = "k8s.core.v1.LifecycleHandler",
     .field_data = kLifecycleHandlerFields,
@@ -3720,7 +3720,7 @@ constinit const kgen::TypeTable LifecycleHandler::kTable = {
     .empty = kgen::detail::kZeros<LifecycleHandler>};
 
 constinit const kgen::TypeTable Lifecycle::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Lifecycle),
     .name = "k8s.core.v1.Lifecycle",
     .field_data = kLifecycleFields,
@@ -3735,7 +3735,7 @@ constinit const kgen::TypeTable Lifecycle::kTable = {
     .empty = kgen::detail::kZeros<Lifecycle>};
 
 constinit const kgen::TypeTable GRPCAction::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(GRPCAction),
     .name = "k8s.core.v1.GRPCAction",
     .field_data = kGRPCActionFields,
@@ -3750,7 +3750,7 @@ constinit const kgen::TypeTable GRPCAction::kTable = {
     .empty = kgen::detail::kZeros<GRPCAction>};
 
 constinit const kgen::TypeTable Probe::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Probe),
     .name = "k8s.core.v1.Probe",
     .field_data = kProbeFields,
@@ -3765,7 +3765,7 @@ constinit const kgen::TypeTable Probe::kTable = {
     .empty = kgen::detail::kZeros<Probe>};
 
 constinit const kgen::TypeTable ContainerPort::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerPort),
     .name = "k8s.core.v1.ContainerPort",
     .field_data = kContainerPortFields,
@@ -3780,7 +3780,7 @@ constinit const kgen::TypeTable ContainerPort::kTable = {
     .empty = kgen::detail::kZeros<ContainerPort>};
 
 constinit const kgen::TypeTable ContainerResizePolicy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerResizePolicy),
     .name = "k8s.core.v1.ContainerResizePolicy",
     .field_data = kContainerResizePolicyFields,
@@ -3795,7 +3795,7 @@ constinit const kgen::TypeTable ContainerResizePolicy::kTable = {
     .empty = kgen::detail::kZeros<ContainerResizePolicy>};
 
 constinit const kgen::TypeTable ResourceClaim::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceClaim),
     .name = "k8s.core.v1.ResourceClaim",
     .field_data = kResourceClaimFields,
@@ -3810,7 +3810,7 @@ constinit const kgen::TypeTable ResourceClaim::kTable = {
     .empty = kgen::detail::kZeros<ResourceClaim>};
 
 constinit const kgen::TypeTable ResourceRequirements::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceRequirements),
     .name = "k8s.core.v1.ResourceRequirements",
     .field_data = kResourceRequirementsFields,
@@ -3825,7 +3825,7 @@ constinit const kgen::TypeTable ResourceRequirements::kTable = {
     .empty = kgen::detail::kZeros<ResourceRequirements>};
 
 constinit const kgen::TypeTable ContainerRestartRuleOnExitCodes::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerRestartRuleOnExitCodes),
     .name = "k8s.core.v1.ContainerRestartRuleOnExitCodes",
     .field_data = kContainerRestartRuleOnExitCodesFields,
@@ -3840,7 +3840,7 @@ constinit const kgen::TypeTable ContainerRestartRuleOnExitCodes::kTable = {
     .empty = kgen::detail::kZeros<ContainerRestartRuleOnExitCodes>};
 
 constinit const kgen::TypeTable ContainerRestartRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerRestartRule),
     .name = "k8s.core.v1.ContainerRestartRule",
     .field_data = kContainerRestartRuleFields,
@@ -3855,7 +3855,7 @@ constinit const kgen::TypeTable ContainerRestartRule::kTable = {
     .empty = kgen::detail::kZeros<ContainerRestartRule>};
 
 constinit const kgen::TypeTable SELinuxOptions::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SELinuxOptions),
     .name = "k8s.core.v1.SELinuxOptions",
     .field_data = kSELinuxOptionsFields,
@@ -3870,7 +3870,7 @@ constinit const kgen::TypeTable SELinuxOptions::kTable = {
     .empty = kgen::detail::kZeros<SELinuxOptions>};
 
 constinit const kgen::TypeTable SeccompProfile::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SeccompProfile),
     .name = "k8s.core.v1.SeccompProfile",
     .field_data = kSeccompProfileFields,
@@ -3885,7 +3885,7 @@ constinit const kgen::TypeTable SeccompProfile::kTable = {
     .empty = kgen::detail::kZeros<SeccompProfile>};
 
 constinit const kgen::TypeTable WindowsSecurityContextOptions::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(WindowsSecurityContextOptions),
     .name = "k8s.core.v1.WindowsSecurityContextOptions",
     .field_data = kWindowsSecurityContextOptionsFields,
@@ -3900,7 +3900,7 @@ constinit const kgen::TypeTable WindowsSecurityContextOptions::kTable = {
     .empty = kgen::detail::kZeros<WindowsSecurityContextOptions>};
 
 constinit const kgen::TypeTable SecurityContext::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SecurityContext),
     .name = "k8s.core.v1.SecurityContext",
     .field_data = kSecurityContextFields,
@@ -3915,7 +3915,7 @@ constinit const kgen::TypeTable SecurityContext::kTable = {
     .empty = kgen::detail::kZeros<SecurityContext>};
 
 constinit const kgen::TypeTable VolumeDevice::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeDevice),
     .name = "k8s.core.v1.VolumeDevice",
     .field_data = kVolumeDeviceFields,
@@ -3930,7 +3930,7 @@ constinit const kgen::TypeTable VolumeDevice::kTable = {
     .empty = kgen::detail::kZeros<VolumeDevice>};
 
 constinit const kgen::TypeTable VolumeMount::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeMount),
     .name = "k8s.core.v1.VolumeMount",
     .field_data = kVolumeMountFields,
@@ -3945,7 +3945,7 @@ constinit const kgen::TypeTable VolumeMount::kTable = {
     .empty = kgen::detail::kZeros<VolumeMount>};
 
 constinit const kgen::TypeTable Container::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Container),
     .name = "k8s.core.v1.Container",
     .field_data = kContainerFields,
@@ -3960,7 +3960,7 @@ constinit const kgen::TypeTable Container::kTable = {
     .empty = kgen::detail::kZeros<Container>};
 
 constinit const kgen::TypeTable ContainerExtendedResourceRequest::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerExtendedResourceRequest),
     .name = "k8s.core.v1.ContainerExtendedResourceRequest",
     .field_data = kContainerExtendedResourceRequestFields,
@@ -3975,7 +3975,7 @@ constinit const kgen::TypeTable ContainerExtendedResourceRequest::kTable = {
     .empty = kgen::detail::kZeros<ContainerExtendedResourceRequest>};
 
 constinit const kgen::TypeTable ContainerImage::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerImage),
     .name = "k8s.core.v1.ContainerImage",
     .field_data = kContainerImageFields,
@@ -3990,7 +3990,7 @@ constinit const kgen::TypeTable ContainerImage::kTable = {
     .empty = kgen::detail::kZeros<ContainerImage>};
 
 constinit const kgen::TypeTable ContainerStateRunning::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerStateRunning),
     .name = "k8s.core.v1.ContainerStateRunning",
     .field_data = kContainerStateRunningFields,
@@ -4005,7 +4005,7 @@ constinit const kgen::TypeTable ContainerStateRunning::kTable = {
     .empty = kgen::detail::kZeros<ContainerStateRunning>};
 
 constinit const kgen::TypeTable ContainerStateTerminated::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerStateTerminated),
     .name = "k8s.core.v1.ContainerStateTerminated",
     .field_data = kContainerStateTerminatedFields,
@@ -4020,7 +4020,7 @@ constinit const kgen::TypeTable ContainerStateTerminated::kTable = {
     .empty = kgen::detail::kZeros<ContainerStateTerminated>};
 
 constinit const kgen::TypeTable ContainerStateWaiting::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerStateWaiting),
     .name = "k8s.core.v1.ContainerStateWaiting",
     .field_data = kContainerStateWaitingFields,
@@ -4035,7 +4035,7 @@ constinit const kgen::TypeTable ContainerStateWaiting::kTable = {
     .empty = kgen::detail::kZeros<ContainerStateWaiting>};
 
 constinit const kgen::TypeTable ContainerState::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerState),
     .name = "k8s.core.v1.ContainerState",
     .field_data = kContainerStateFields,
@@ -4050,7 +4050,7 @@ constinit const kgen::TypeTable ContainerState::kTable = {
     .empty = kgen::detail::kZeros<ContainerState>};
 
 constinit const kgen::TypeTable ResourceHealth::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceHealth),
     .name = "k8s.core.v1.ResourceHealth",
     .field_data = kResourceHealthFields,
@@ -4065,7 +4065,7 @@ constinit const kgen::TypeTable ResourceHealth::kTable = {
     .empty = kgen::detail::kZeros<ResourceHealth>};
 
 constinit const kgen::TypeTable ResourceStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceStatus),
     .name = "k8s.core.v1.ResourceStatus",
     .field_data = kResourceStatusFields,
@@ -4080,7 +4080,7 @@ constinit const kgen::TypeTable ResourceStatus::kTable = {
     .empty = kgen::detail::kZeros<ResourceStatus>};
 
 constinit const kgen::TypeTable LinuxContainerUser::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LinuxContainerUser),
     .name = "k8s.core.v1.LinuxContainerUser",
     .field_data = kLinuxContainerUserFields,
@@ -4095,7 +4095,7 @@ constinit const kgen::TypeTable LinuxContainerUser::kTable = {
     .empty = kgen::detail::kZeros<LinuxContainerUser>};
 
 constinit const kgen::TypeTable ContainerUser::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerUser),
     .name = "k8s.core.v1.ContainerUser",
     .field_data = kContainerUserFields,
@@ -4110,7 +4110,7 @@ constinit const kgen::TypeTable ContainerUser::kTable = {
     .empty = kgen::detail::kZeros<ContainerUser>};
 
 constinit const kgen::TypeTable ImageVolumeStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ImageVolumeStatus),
     .name = "k8s.core.v1.ImageVolumeStatus",
     .field_data = kImageVolumeStatusFields,
@@ -4125,7 +4125,7 @@ constinit const kgen::TypeTable ImageVolumeStatus::kTable = {
     .empty = kgen::detail::kZeros<ImageVolumeStatus>};
 
 constinit const kgen::TypeTable VolumeStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeStatus),
     .name = "k8s.core.v1.VolumeStatus",
     .field_data = kVolumeStatusFields,
@@ -4140,7 +4140,7 @@ constinit const kgen::TypeTable VolumeStatus::kTable = {
     .empty = kgen::detail::kZeros<VolumeStatus>};
 
 constinit const kgen::TypeTable VolumeMountStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeMountStatus),
     .name = "k8s.core.v1.VolumeMountStatus",
     .field_data = kVolumeMountStatusFields,
@@ -4155,7 +4155,7 @@ constinit const kgen::TypeTable VolumeMountStatus::kTable = {
     .empty = kgen::detail::kZeros<VolumeMountStatus>};
 
 constinit const kgen::TypeTable ContainerStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ContainerStatus),
     .name = "k8s.core.v1.ContainerStatus",
     .field_data = kContainerStatusFields,
@@ -4170,7 +4170,7 @@ constinit const kgen::TypeTable ContainerStatus::kTable = {
     .empty = kgen::detail::kZeros<ContainerStatus>};
 
 constinit const kgen::TypeTable DaemonEndpoint::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DaemonEndpoint),
     .name = "k8s.core.v1.DaemonEndpoint",
     .field_data = kDaemonEndpointFields,
@@ -4185,7 +4185,7 @@ constinit const kgen::TypeTable DaemonEndpoint::kTable = {
     .empty = kgen::detail::kZeros<DaemonEndpoint>};
 
 constinit const kgen::TypeTable DownwardAPIVolumeFile::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DownwardAPIVolumeFile),
     .name = "k8s.core.v1.DownwardAPIVolumeFile",
     .field_data = kDownwardAPIVolumeFileFields,
@@ -4200,7 +4200,7 @@ constinit const kgen::TypeTable DownwardAPIVolumeFile::kTable = {
     .empty = kgen::detail::kZeros<DownwardAPIVolumeFile>};
 
 constinit const kgen::TypeTable DownwardAPIProjection::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DownwardAPIProjection),
     .name = "k8s.core.v1.DownwardAPIProjection",
     .field_data = kDownwardAPIProjectionFields,
@@ -4215,7 +4215,7 @@ constinit const kgen::TypeTable DownwardAPIProjection::kTable = {
     .empty = kgen::detail::kZeros<DownwardAPIProjection>};
 
 constinit const kgen::TypeTable DownwardAPIVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DownwardAPIVolumeSource),
     .name = "k8s.core.v1.DownwardAPIVolumeSource",
     .field_data = kDownwardAPIVolumeSourceFields,
@@ -4230,7 +4230,7 @@ constinit const kgen::TypeTable DownwardAPIVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<DownwardAPIVolumeSource>};
 
 constinit const kgen::TypeTable EmptyDirVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EmptyDirVolumeSource),
     .name = "k8s.core.v1.EmptyDirVolumeSource",
     .field_data = kEmptyDirVolumeSourceFields,
@@ -4245,7 +4245,7 @@ constinit const kgen::TypeTable EmptyDirVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<EmptyDirVolumeSource>};
 
 constinit const kgen::TypeTable EndpointAddress::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EndpointAddress),
     .name = "k8s.core.v1.EndpointAddress",
     .field_data = kEndpointAddressFields,
@@ -4260,7 +4260,7 @@ constinit const kgen::TypeTable EndpointAddress::kTable = {
     .empty = kgen::detail::kZeros<EndpointAddress>};
 
 constinit const kgen::TypeTable EndpointPort::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EndpointPort),
     .name = "k8s.core.v1.EndpointPort",
     .field_data = kEndpointPortFields,
@@ -4275,7 +4275,7 @@ constinit const kgen::TypeTable EndpointPort::kTable = {
     .empty = kgen::detail::kZeros<EndpointPort>};
 
 constinit const kgen::TypeTable EndpointSubset::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EndpointSubset),
     .name = "k8s.core.v1.EndpointSubset",
     .field_data = kEndpointSubsetFields,
@@ -4290,7 +4290,7 @@ constinit const kgen::TypeTable EndpointSubset::kTable = {
     .empty = kgen::detail::kZeros<EndpointSubset>};
 
 constinit const kgen::TypeTable Endpoints::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Endpoints),
     .name = "k8s.core.v1.Endpoints",
     .field_data = kEndpointsFields,
@@ -4305,7 +4305,7 @@ constinit const kgen::TypeTable Endpoints::kTable = {
     .empty = kgen::detail::kZeros<Endpoints>};
 
 constinit const kgen::TypeTable EndpointsList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EndpointsList),
     .name = "k8s.core.v1.EndpointsList",
     .field_data = kEndpointsListFields,
@@ -4329,7 +4329,7 @@ const Endpoints& EndpointsList::operator[](std::size_t i) const noexcept { retur
 Endpoints& EndpointsList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable EphemeralContainer::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EphemeralContainer),
     .name = "k8s.core.v1.EphemeralContainer",
     .field_data = kEphemeralContainerFields,
@@ -4344,7 +4344,7 @@ constinit const kgen::TypeTable EphemeralContainer::kTable = {
     .empty = kgen::detail::kZeros<EphemeralContainer>};
 
 constinit const kgen::TypeTable TypedLocalObjectReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TypedLocalObjectReference),
     .name = "k8s.core.v1.TypedLocalObjectReference",
     .field_data = kTypedLocalObjectReferenceFields,
@@ -4359,7 +4359,7 @@ constinit const kgen::TypeTable TypedLocalObjectReference::kTable = {
     .empty = kgen::detail::kZeros<TypedLocalObjectReference>};
 
 constinit const kgen::TypeTable TypedObjectReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TypedObjectReference),
     .name = "k8s.core.v1.TypedObjectReference",
     .field_data = kTypedObjectReferenceFields,
@@ -4374,7 +4374,7 @@ constinit const kgen::TypeTable TypedObjectReference::kTable = {
     .empty = kgen::detail::kZeros<TypedObjectReference>};
 
 constinit const kgen::TypeTable VolumeResourceRequirements::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeResourceRequirements),
     .name = "k8s.core.v1.VolumeResourceRequirements",
     .field_data = kVolumeResourceRequirementsFields,
@@ -4389,7 +4389,7 @@ constinit const kgen::TypeTable VolumeResourceRequirements::kTable = {
     .empty = kgen::detail::kZeros<VolumeResourceRequirements>};
 
 constinit const kgen::TypeTable PersistentVolumeClaimSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolumeClaimSpec),
     .name = "k8s.core.v1.PersistentVolumeClaimSpec",
     .field_data = kPersistentVolumeClaimSpecFields,
@@ -4404,7 +4404,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimSpec::kTable = {
     .empty = kgen::detail::kZeros<PersistentVolumeClaimSpec>};
 
 constinit const kgen::TypeTable PersistentVolumeClaimTemplate::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolumeClaimTemplate),
     .name = "k8s.core.v1.PersistentVolumeClaimTemplate",
     .field_data = kPersistentVolumeClaimTemplateFields,
@@ -4419,7 +4419,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimTemplate::kTable = {
     .empty = kgen::detail::kZeros<PersistentVolumeClaimTemplate>};
 
 constinit const kgen::TypeTable EphemeralVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EphemeralVolumeSource),
     .name = "k8s.core.v1.EphemeralVolumeSource",
     .field_data = kEphemeralVolumeSourceFields,
@@ -4434,7 +4434,7 @@ constinit const kgen::TypeTable EphemeralVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<EphemeralVolumeSource>};
 
 constinit const kgen::TypeTable EventSeries::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EventSeries),
     .name = "k8s.core.v1.EventSeries",
     .field_data = kEventSeriesFields,
@@ -4449,7 +4449,7 @@ constinit const kgen::TypeTable EventSeries::kTable = {
     .empty = kgen::detail::kZeros<EventSeries>};
 
 constinit const kgen::TypeTable EventSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EventSource),
     .name = "k8s.core.v1.EventSource",
     .field_data = kEventSourceFields,
@@ -4464,7 +4464,7 @@ constinit const kgen::TypeTable EventSource::kTable = {
     .empty = kgen::detail::kZeros<EventSource>};
 
 constinit const kgen::TypeTable Event::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Event),
     .name = "k8s.core.v1.Event",
     .field_data = kEventFields,
@@ -4479,7 +4479,7 @@ constinit const kgen::TypeTable Event::kTable = {
     .empty = kgen::detail::kZeros<Event>};
 
 constinit const kgen::TypeTable EventList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EventList),
     .name = "k8s.core.v1.EventList",
     .field_data = kEventListFields,
@@ -4503,7 +4503,7 @@ const Event& EventList::operator[](std::size_t i) const noexcept { return items[
 Event& EventList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable FCVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FCVolumeSource),
     .name = "k8s.core.v1.FCVolumeSource",
     .field_data = kFCVolumeSourceFields,
@@ -4518,7 +4518,7 @@ constinit const kgen::TypeTable FCVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<FCVolumeSource>};
 
 constinit const kgen::TypeTable FlexPersistentVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FlexPersistentVolumeSource),
     .name = "k8s.core.v1.FlexPersistentVolumeSource",
     .field_data = kFlexPersistentVolumeSourceFields,
@@ -4533,7 +4533,7 @@ constinit const kgen::TypeTable FlexPersistentVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<FlexPersistentVolumeSource>};
 
 constinit const kgen::TypeTable FlexVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FlexVolumeSource),
     .name = "k8s.core.v1.FlexVolumeSource",
     .field_data = kFlexVolumeSourceFields,
@@ -4548,7 +4548,7 @@ constinit const kgen::TypeTable FlexVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<FlexVolumeSource>};
 
 constinit const kgen::TypeTable FlockerVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FlockerVolumeSource),
     .name = "k8s.core.v1.FlockerVolumeSource",
     .field_data = kFlockerVolumeSourceFields,
@@ -4563,7 +4563,7 @@ constinit const kgen::TypeTable FlockerVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<FlockerVolumeSource>};
 
 constinit const kgen::TypeTable GCEPersistentDiskVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(GCEPersistentDiskVolumeSource),
     .name = "k8s.core.v1.GCEPersistentDiskVolumeSource",
     .field_data = kGCEPersistentDiskVolumeSourceFields,
@@ -4578,7 +4578,7 @@ constinit const kgen::TypeTable GCEPersistentDiskVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<GCEPersistentDiskVolumeSource>};
 
 constinit const kgen::TypeTable GitRepoVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(GitRepoVolumeSource),
     .name = "k8s.core.v1.GitRepoVolumeSource",
     .field_data = kGitRepoVolumeSourceFields,
@@ -4593,7 +4593,7 @@ constinit const kgen::TypeTable GitRepoVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<GitRepoVolumeSource>};
 
 constinit const kgen::TypeTable GlusterfsPersistentVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(GlusterfsPersistentVolumeSource),
     .name = "k8s.core.v1.GlusterfsPersistentVolumeSource",
     .field_data = kGlusterfsPersistentVolumeSourceFields,
@@ -4608,7 +4608,7 @@ constinit const kgen::TypeTable GlusterfsPersistentVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<GlusterfsPersistentVolumeSource>};
 
 constinit const kgen::TypeTable GlusterfsVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(GlusterfsVolumeSource),
     .name = "k8s.core.v1.GlusterfsVolumeSource",
     .field_data = kGlusterfsVolumeSourceFields,
@@ -4623,7 +4623,7 @@ constinit const kgen::TypeTable GlusterfsVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<GlusterfsVolumeSource>};
 
 constinit const kgen::TypeTable HostAlias::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HostAlias),
     .name = "k8s.core.v1.HostAlias",
     .field_data = kHostAliasFields,
@@ -4638,7 +4638,7 @@ constinit const kgen::TypeTable HostAlias::kTable = {
     .empty = kgen::detail::kZeros<HostAlias>};
 
 constinit const kgen::TypeTable HostIP::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HostIP),
     .name = "k8s.core.v1.HostIP",
     .field_data = kHostIPFields,
@@ -4653,7 +4653,7 @@ constinit const kgen::TypeTable HostIP::kTable = {
     .empty = kgen::detail::kZeros<HostIP>};
 
 constinit const kgen::TypeTable HostPathVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HostPathVolumeSource),
     .name = "k8s.core.v1.HostPathVolumeSource",
     .field_data = kHostPathVolumeSourceFields,
@@ -4668,7 +4668,7 @@ constinit const kgen::TypeTable HostPathVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<HostPathVolumeSource>};
 
 constinit const kgen::TypeTable ISCSIPersistentVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ISCSIPersistentVolumeSource),
     .name = "k8s.core.v1.ISCSIPersistentVolumeSource",
     .field_data = kISCSIPersistentVolumeSourceFields,
@@ -4683,7 +4683,7 @@ constinit const kgen::TypeTable ISCSIPersistentVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<ISCSIPersistentVolumeSource>};
 
 constinit const kgen::TypeTable ISCSIVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ISCSIVolumeSource),
     .name = "k8s.core.v1.ISCSIVolumeSource",
     .field_data = kISCSIVolumeSourceFields,
@@ -4698,7 +4698,7 @@ constinit const kgen::TypeTable ISCSIVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<ISCSIVolumeSource>};
 
 constinit const kgen::TypeTable ImageVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ImageVolumeSource),
     .name = "k8s.core.v1.ImageVolumeSource",
     .field_data = kImageVolumeSourceFields,
@@ -4713,7 +4713,7 @@ constinit const kgen::TypeTable ImageVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<ImageVolumeSource>};
 
 constinit const kgen::TypeTable LimitRangeItem::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LimitRangeItem),
     .name = "k8s.core.v1.LimitRangeItem",
     .field_data = kLimitRangeItemFields,
@@ -4728,7 +4728,7 @@ constinit const kgen::TypeTable LimitRangeItem::kTable = {
     .empty = kgen::detail::kZeros<LimitRangeItem>};
 
 constinit const kgen::TypeTable LimitRangeSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LimitRangeSpec),
     .name = "k8s.core.v1.LimitRangeSpec",
     .field_data = kLimitRangeSpecFields,
@@ -4743,7 +4743,7 @@ constinit const kgen::TypeTable LimitRangeSpec::kTable = {
     .empty = kgen::detail::kZeros<LimitRangeSpec>};
 
 constinit const kgen::TypeTable LimitRange::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LimitRange),
     .name = "k8s.core.v1.LimitRange",
     .field_data = kLimitRangeFields,
@@ -4758,7 +4758,7 @@ constinit const kgen::TypeTable LimitRange::kTable = {
     .empty = kgen::detail::kZeros<LimitRange>};
 
 constinit const kgen::TypeTable LimitRangeList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LimitRangeList),
     .name = "k8s.core.v1.LimitRangeList",
     .field_data = kLimitRangeListFields,
@@ -4782,7 +4782,7 @@ const LimitRange& LimitRangeList::operator[](std::size_t i) const noexcept { ret
 LimitRange& LimitRangeList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable PortStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PortStatus),
     .name = "k8s.core.v1.PortStatus",
     .field_data = kPortStatusFields,
@@ -4797,7 +4797,7 @@ constinit const kgen::TypeTable PortStatus::kTable = {
     .empty = kgen::detail::kZeros<PortStatus>};
 
 constinit const kgen::TypeTable LoadBalancerIngress::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LoadBalancerIngress),
     .name = "k8s.core.v1.LoadBalancerIngress",
     .field_data = kLoadBalancerIngressFields,
@@ -4812,7 +4812,7 @@ constinit const kgen::TypeTable LoadBalancerIngress::kTable = {
     .empty = kgen::detail::kZeros<LoadBalancerIngress>};
 
 constinit const kgen::TypeTable LoadBalancerStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LoadBalancerStatus),
     .name = "k8s.core.v1.LoadBalancerStatus",
     .field_data = kLoadBalancerStatusFields,
@@ -4827,7 +4827,7 @@ constinit const kgen::TypeTable LoadBalancerStatus::kTable = {
     .empty = kgen::detail::kZeros<LoadBalancerStatus>};
 
 constinit const kgen::TypeTable LocalVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LocalVolumeSource),
     .name = "k8s.core.v1.LocalVolumeSource",
     .field_data = kLocalVolumeSourceFields,
@@ -4842,7 +4842,7 @@ constinit const kgen::TypeTable LocalVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<LocalVolumeSource>};
 
 constinit const kgen::TypeTable ModifyVolumeStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ModifyVolumeStatus),
     .name = "k8s.core.v1.ModifyVolumeStatus",
     .field_data = kModifyVolumeStatusFields,
@@ -4857,7 +4857,7 @@ constinit const kgen::TypeTable ModifyVolumeStatus::kTable = {
     .empty = kgen::detail::kZeros<ModifyVolumeStatus>};
 
 constinit const kgen::TypeTable NFSVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NFSVolumeSource),
     .name = "k8s.core.v1.NFSVolumeSource",
     .field_data = kNFSVolumeSourceFields,
@@ -4872,7 +4872,7 @@ constinit const kgen::TypeTable NFSVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<NFSVolumeSource>};
 
 constinit const kgen::TypeTable NamespaceSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NamespaceSpec),
     .name = "k8s.core.v1.NamespaceSpec",
     .field_data = kNamespaceSpecFields,
@@ -4887,7 +4887,7 @@ constinit const kgen::TypeTable NamespaceSpec::kTable = {
     .empty = kgen::detail::kZeros<NamespaceSpec>};
 
 constinit const kgen::TypeTable NamespaceCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NamespaceCondition),
     .name = "k8s.core.v1.NamespaceCondition",
     .field_data = kNamespaceConditionFields,
@@ -4902,7 +4902,7 @@ constinit const kgen::TypeTable NamespaceCondition::kTable = {
     .empty = kgen::detail::kZeros<NamespaceCondition>};
 
 constinit const kgen::TypeTable NamespaceStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NamespaceStatus),
     .name = "k8s.core.v1.NamespaceStatus",
     .field_data = kNamespaceStatusFields,
@@ -4917,7 +4917,7 @@ constinit const kgen::TypeTable NamespaceStatus::kTable = {
     .empty = kgen::detail::kZeros<NamespaceStatus>};
 
 constinit const kgen::TypeTable Namespace::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Namespace),
     .name = "k8s.core.v1.Namespace",
     .field_data = kNamespaceFields,
@@ -4932,7 +4932,7 @@ constinit const kgen::TypeTable Namespace::kTable = {
     .empty = kgen::detail::kZeros<Namespace>};
 
 constinit const kgen::TypeTable NamespaceList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NamespaceList),
     .name = "k8s.core.v1.NamespaceList",
     .field_data = kNamespaceListFields,
@@ -4956,7 +4956,7 @@ const Namespace& NamespaceList::operator[](std::size_t i) const noexcept { retur
 Namespace& NamespaceList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable NodeConfigSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeConfigSource),
     .name = "k8s.core.v1.NodeConfigSource",
     .field_data = kNodeConfigSourceFields,
@@ -4971,7 +4971,7 @@ constinit const kgen::TypeTable NodeConfigSource::kTable = {
     .empty = kgen::detail::kZeros<NodeConfigSource>};
 
 constinit const kgen::TypeTable Taint::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Taint),
     .name = "k8s.core.v1.Taint",
     .field_data = kTaintFields,
@@ -4986,7 +4986,7 @@ constinit const kgen::TypeTable Taint::kTable = {
     .empty = kgen::detail::kZeros<Taint>};
 
 constinit const kgen::TypeTable NodeSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeSpec),
     .name = "k8s.core.v1.NodeSpec",
     .field_data = kNodeSpecFields,
@@ -5001,7 +5001,7 @@ constinit const kgen::TypeTable NodeSpec::kTable = {
     .empty = kgen::detail::kZeros<NodeSpec>};
 
 constinit const kgen::TypeTable NodeAddress::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeAddress),
     .name = "k8s.core.v1.NodeAddress",
     .field_data = kNodeAddressFields,
@@ -5016,7 +5016,7 @@ constinit const kgen::TypeTable NodeAddress::kTable = {
     .empty = kgen::detail::kZeros<NodeAddress>};
 
 constinit const kgen::TypeTable NodeCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeCondition),
     .name = "k8s.core.v1.NodeCondition",
     .field_data = kNodeConditionFields,
@@ -5031,7 +5031,7 @@ constinit const kgen::TypeTable NodeCondition::kTable = {
     .empty = kgen::detail::kZeros<NodeCondition>};
 
 constinit const kgen::TypeTable NodeConfigStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeConfigStatus),
     .name = "k8s.core.v1.NodeConfigStatus",
     .field_data = kNodeConfigStatusFields,
@@ -5046,7 +5046,7 @@ constinit const kgen::TypeTable NodeConfigStatus::kTable = {
     .empty = kgen::detail::kZeros<NodeConfigStatus>};
 
 constinit const kgen::TypeTable NodeDaemonEndpoints::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeDaemonEndpoints),
     .name = "k8s.core.v1.NodeDaemonEndpoints",
     .field_data = kNodeDaemonEndpointsFields,
@@ -5061,7 +5061,7 @@ constinit const kgen::TypeTable NodeDaemonEndpoints::kTable = {
     .empty = kgen::detail::kZeros<NodeDaemonEndpoints>};
 
 constinit const kgen::TypeTable NodeFeatures::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeFeatures),
     .name = "k8s.core.v1.NodeFeatures",
     .field_data = kNodeFeaturesFields,
@@ -5076,7 +5076,7 @@ constinit const kgen::TypeTable NodeFeatures::kTable = {
     .empty = kgen::detail::kZeros<NodeFeatures>};
 
 constinit const kgen::TypeTable NodeSwapStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeSwapStatus),
     .name = "k8s.core.v1.NodeSwapStatus",
     .field_data = kNodeSwapStatusFields,
@@ -5091,7 +5091,7 @@ constinit const kgen::TypeTable NodeSwapStatus::kTable = {
     .empty = kgen::detail::kZeros<NodeSwapStatus>};
 
 constinit const kgen::TypeTable NodeSystemInfo::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeSystemInfo),
     .name = "k8s.core.v1.NodeSystemInfo",
     .field_data = kNodeSystemInfoFields,
@@ -5106,7 +5106,7 @@ constinit const kgen::TypeTable NodeSystemInfo::kTable = {
     .empty = kgen::detail::kZeros<NodeSystemInfo>};
 
 constinit const kgen::TypeTable NodeRuntimeHandlerFeatures::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeRuntimeHandlerFeatures),
     .name = "k8s.core.v1.NodeRuntimeHandlerFeatures",
     .field_data = kNodeRuntimeHandlerFeaturesFields,
@@ -5121,7 +5121,7 @@ constinit const kgen::TypeTable NodeRuntimeHandlerFeatures::kTable = {
     .empty = kgen::detail::kZeros<NodeRuntimeHandlerFeatures>};
 
 constinit const kgen::TypeTable NodeRuntimeHandler::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeRuntimeHandler),
     .name = "k8s.core.v1.NodeRuntimeHandler",
     .field_data = kNodeRuntimeHandlerFields,
@@ -5136,7 +5136,7 @@ constinit const kgen::TypeTable NodeRuntimeHandler::kTable = {
     .empty = kgen::detail::kZeros<NodeRuntimeHandler>};
 
 constinit const kgen::TypeTable NodeStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeStatus),
     .name = "k8s.core.v1.NodeStatus",
     .field_data = kNodeStatusFields,
@@ -5151,7 +5151,7 @@ constinit const kgen::TypeTable NodeStatus::kTable = {
     .empty = kgen::detail::kZeros<NodeStatus>};
 
 constinit const kgen::TypeTable Node::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Node),
     .name = "k8s.core.v1.Node",
     .field_data = kNodeFields,
@@ -5166,7 +5166,7 @@ constinit const kgen::TypeTable Node::kTable = {
     .empty = kgen::detail::kZeros<Node>};
 
 constinit const kgen::TypeTable NodeAllocatableResourceClaimStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeAllocatableResourceClaimStatus),
     .name = "k8s.core.v1.NodeAllocatableResourceClaimStatus",
     .field_data = kNodeAllocatableResourceClaimStatusFields,
@@ -5181,7 +5181,7 @@ constinit const kgen::TypeTable NodeAllocatableResourceClaimStatus::kTable = {
     .empty = kgen::detail::kZeros<NodeAllocatableResourceClaimStatus>};
 
 constinit const kgen::TypeTable NodeList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeList),
     .name = "k8s.core.v1.NodeList",
     .field_data = kNodeListFields,
@@ -5205,7 +5205,7 @@ const Node& NodeList::operator[](std::size_t i) const noexcept { return items[i]
 Node& NodeList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable VolumeNodeAffinity::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeNodeAffinity),
     .name = "k8s.core.v1.VolumeNodeAffinity",
     .field_data = kVolumeNodeAffinityFields,
@@ -5220,7 +5220,7 @@ constinit const kgen::TypeTable VolumeNodeAffinity::kTable = {
     .empty = kgen::detail::kZeros<VolumeNodeAffinity>};
 
 constinit const kgen::TypeTable PhotonPersistentDiskVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PhotonPersistentDiskVolumeSource),
     .name = "k8s.core.v1.PhotonPersistentDiskVolumeSource",
     .field_data = kPhotonPersistentDiskVolumeSourceFields,
@@ -5235,7 +5235,7 @@ constinit const kgen::TypeTable PhotonPersistentDiskVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<PhotonPersistentDiskVolumeSource>};
 
 constinit const kgen::TypeTable PortworxVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PortworxVolumeSource),
     .name = "k8s.core.v1.PortworxVolumeSource",
     .field_data = kPortworxVolumeSourceFields,
@@ -5250,7 +5250,7 @@ constinit const kgen::TypeTable PortworxVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<PortworxVolumeSource>};
 
 constinit const kgen::TypeTable QuobyteVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(QuobyteVolumeSource),
     .name = "k8s.core.v1.QuobyteVolumeSource",
     .field_data = kQuobyteVolumeSourceFields,
@@ -5265,7 +5265,7 @@ constinit const kgen::TypeTable QuobyteVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<QuobyteVolumeSource>};
 
 constinit const kgen::TypeTable RBDPersistentVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RBDPersistentVolumeSource),
     .name = "k8s.core.v1.RBDPersistentVolumeSource",
     .field_data = kRBDPersistentVolumeSourceFields,
@@ -5280,7 +5280,7 @@ constinit const kgen::TypeTable RBDPersistentVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<RBDPersistentVolumeSource>};
 
 constinit const kgen::TypeTable ScaleIOPersistentVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ScaleIOPersistentVolumeSource),
     .name = "k8s.core.v1.ScaleIOPersistentVolumeSource",
     .field_data = kScaleIOPersistentVolumeSourceFields,
@@ -5295,7 +5295,7 @@ constinit const kgen::TypeTable ScaleIOPersistentVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<ScaleIOPersistentVolumeSource>};
 
 constinit const kgen::TypeTable StorageOSPersistentVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StorageOSPersistentVolumeSource),
     .name = "k8s.core.v1.StorageOSPersistentVolumeSource",
     .field_data = kStorageOSPersistentVolumeSourceFields,
@@ -5310,7 +5310,7 @@ constinit const kgen::TypeTable StorageOSPersistentVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<StorageOSPersistentVolumeSource>};
 
 constinit const kgen::TypeTable VsphereVirtualDiskVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VsphereVirtualDiskVolumeSource),
     .name = "k8s.core.v1.VsphereVirtualDiskVolumeSource",
     .field_data = kVsphereVirtualDiskVolumeSourceFields,
@@ -5325,7 +5325,7 @@ constinit const kgen::TypeTable VsphereVirtualDiskVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<VsphereVirtualDiskVolumeSource>};
 
 constinit const kgen::TypeTable PersistentVolumeSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolumeSpec),
     .name = "k8s.core.v1.PersistentVolumeSpec",
     .field_data = kPersistentVolumeSpecFields,
@@ -5340,7 +5340,7 @@ constinit const kgen::TypeTable PersistentVolumeSpec::kTable = {
     .empty = kgen::detail::kZeros<PersistentVolumeSpec>};
 
 constinit const kgen::TypeTable PersistentVolumeStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolumeStatus),
     .name = "k8s.core.v1.PersistentVolumeStatus",
     .field_data = kPersistentVolumeStatusFields,
@@ -5355,7 +5355,7 @@ constinit const kgen::TypeTable PersistentVolumeStatus::kTable = {
     .empty = kgen::detail::kZeros<PersistentVolumeStatus>};
 
 constinit const kgen::TypeTable PersistentVolume::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolume),
     .name = "k8s.core.v1.PersistentVolume",
     .field_data = kPersistentVolumeFields,
@@ -5370,7 +5370,7 @@ constinit const kgen::TypeTable PersistentVolume::kTable = {
     .empty = kgen::detail::kZeros<PersistentVolume>};
 
 constinit const kgen::TypeTable PersistentVolumeClaimCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolumeClaimCondition),
     .name = "k8s.core.v1.PersistentVolumeClaimCondition",
     .field_data = kPersistentVolumeClaimConditionFields,
@@ -5385,7 +5385,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimCondition::kTable = {
     .empty = kgen::detail::kZeros<PersistentVolumeClaimCondition>};
 
 constinit const kgen::TypeTable PersistentVolumeClaimStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolumeClaimStatus),
     .name = "k8s.core.v1.PersistentVolumeClaimStatus",
     .field_data = kPersistentVolumeClaimStatusFields,
@@ -5400,7 +5400,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimStatus::kTable = {
     .empty = kgen::detail::kZeros<PersistentVolumeClaimStatus>};
 
 constinit const kgen::TypeTable PersistentVolumeClaim::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolumeClaim),
     .name = "k8s.core.v1.PersistentVolumeClaim",
     .field_data = kPersistentVolumeClaimFields,
@@ -5415,7 +5415,7 @@ constinit const kgen::TypeTable PersistentVolumeClaim::kTable = {
     .empty = kgen::detail::kZeros<PersistentVolumeClaim>};
 
 constinit const kgen::TypeTable PersistentVolumeClaimList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolumeClaimList),
     .name = "k8s.core.v1.PersistentVolumeClaimList",
     .field_data = kPersistentVolumeClaimListFields,
@@ -5439,7 +5439,7 @@ const PersistentVolumeClaim& PersistentVolumeClaimList::operator[](std::size_t i
 PersistentVolumeClaim& PersistentVolumeClaimList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable PersistentVolumeClaimVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolumeClaimVolumeSource),
     .name = "k8s.core.v1.PersistentVolumeClaimVolumeSource",
     .field_data = kPersistentVolumeClaimVolumeSourceFields,
@@ -5454,7 +5454,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<PersistentVolumeClaimVolumeSource>};
 
 constinit const kgen::TypeTable PersistentVolumeList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PersistentVolumeList),
     .name = "k8s.core.v1.PersistentVolumeList",
     .field_data = kPersistentVolumeListFields,
@@ -5478,7 +5478,7 @@ const PersistentVolume& PersistentVolumeList::operator[](std::size_t i) const no
 PersistentVolume& PersistentVolumeList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable PodDNSConfigOption::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodDNSConfigOption),
     .name = "k8s.core.v1.PodDNSConfigOption",
     .field_data = kPodDNSConfigOptionFields,
@@ -5493,7 +5493,7 @@ constinit const kgen::TypeTable PodDNSConfigOption::kTable = {
     .empty = kgen::detail::kZeros<PodDNSConfigOption>};
 
 constinit const kgen::TypeTable PodDNSConfig::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodDNSConfig),
     .name = "k8s.core.v1.PodDNSConfig",
     .field_data = kPodDNSConfigFields,
@@ -5508,7 +5508,7 @@ constinit const kgen::TypeTable PodDNSConfig::kTable = {
     .empty = kgen::detail::kZeros<PodDNSConfig>};
 
 constinit const kgen::TypeTable PodOS::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodOS),
     .name = "k8s.core.v1.PodOS",
     .field_data = kPodOSFields,
@@ -5523,7 +5523,7 @@ constinit const kgen::TypeTable PodOS::kTable = {
     .empty = kgen::detail::kZeros<PodOS>};
 
 constinit const kgen::TypeTable PodReadinessGate::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodReadinessGate),
     .name = "k8s.core.v1.PodReadinessGate",
     .field_data = kPodReadinessGateFields,
@@ -5538,7 +5538,7 @@ constinit const kgen::TypeTable PodReadinessGate::kTable = {
     .empty = kgen::detail::kZeros<PodReadinessGate>};
 
 constinit const kgen::TypeTable PodResourceClaim::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodResourceClaim),
     .name = "k8s.core.v1.PodResourceClaim",
     .field_data = kPodResourceClaimFields,
@@ -5553,7 +5553,7 @@ constinit const kgen::TypeTable PodResourceClaim::kTable = {
     .empty = kgen::detail::kZeros<PodResourceClaim>};
 
 constinit const kgen::TypeTable PodSchedulingGate::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodSchedulingGate),
     .name = "k8s.core.v1.PodSchedulingGate",
     .field_data = kPodSchedulingGateFields,
@@ -5568,7 +5568,7 @@ constinit const kgen::TypeTable PodSchedulingGate::kTable = {
     .empty = kgen::detail::kZeros<PodSchedulingGate>};
 
 constinit const kgen::TypeTable PodSchedulingGroup::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodSchedulingGroup),
     .name = "k8s.core.v1.PodSchedulingGroup",
     .field_data = kPodSchedulingGroupFields,
@@ -5583,7 +5583,7 @@ constinit const kgen::TypeTable PodSchedulingGroup::kTable = {
     .empty = kgen::detail::kZeros<PodSchedulingGroup>};
 
 constinit const kgen::TypeTable Sysctl::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Sysctl),
     .name = "k8s.core.v1.Sysctl",
     .field_data = kSysctlFields,
@@ -5598,7 +5598,7 @@ constinit const kgen::TypeTable Sysctl::kTable = {
     .empty = kgen::detail::kZeros<Sysctl>};
 
 constinit const kgen::TypeTable PodSecurityContext::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodSecurityContext),
     .name = "k8s.core.v1.PodSecurityContext",
     .field_data = kPodSecurityContextFields,
@@ -5613,7 +5613,7 @@ constinit const kgen::TypeTable PodSecurityContext::kTable = {
     .empty = kgen::detail::kZeros<PodSecurityContext>};
 
 constinit const kgen::TypeTable Toleration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Toleration),
     .name = "k8s.core.v1.Toleration",
     .field_data = kTolerationFields,
@@ -5628,7 +5628,7 @@ constinit const kgen::TypeTable Toleration::kTable = {
     .empty = kgen::detail::kZeros<Toleration>};
 
 constinit const kgen::TypeTable TopologySpreadConstraint::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TopologySpreadConstraint),
     .name = "k8s.core.v1.TopologySpreadConstraint",
     .field_data = kTopologySpreadConstraintFields,
@@ -5643,7 +5643,7 @@ constinit const kgen::TypeTable TopologySpreadConstraint::kTable = {
     .empty = kgen::detail::kZeros<TopologySpreadConstraint>};
 
 constinit const kgen::TypeTable PodCertificateProjection::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodCertificateProjection),
     .name = "k8s.core.v1.PodCertificateProjection",
     .field_data = kPodCertificateProjectionFields,
@@ -5658,7 +5658,7 @@ constinit const kgen::TypeTable PodCertificateProjection::kTable = {
     .empty = kgen::detail::kZeros<PodCertificateProjection>};
 
 constinit const kgen::TypeTable SecretProjection::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SecretProjection),
     .name = "k8s.core.v1.SecretProjection",
     .field_data = kSecretProjectionFields,
@@ -5673,7 +5673,7 @@ constinit const kgen::TypeTable SecretProjection::kTable = {
     .empty = kgen::detail::kZeros<SecretProjection>};
 
 constinit const kgen::TypeTable ServiceAccountTokenProjection::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceAccountTokenProjection),
     .name = "k8s.core.v1.ServiceAccountTokenProjection",
     .field_data = kServiceAccountTokenProjectionFields,
@@ -5688,7 +5688,7 @@ constinit const kgen::TypeTable ServiceAccountTokenProjection::kTable = {
     .empty = kgen::detail::kZeros<ServiceAccountTokenProjection>};
 
 constinit const kgen::TypeTable VolumeProjection::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeProjection),
     .name = "k8s.core.v1.VolumeProjection",
     .field_data = kVolumeProjectionFields,
@@ -5703,7 +5703,7 @@ constinit const kgen::TypeTable VolumeProjection::kTable = {
     .empty = kgen::detail::kZeros<VolumeProjection>};
 
 constinit const kgen::TypeTable ProjectedVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ProjectedVolumeSource),
     .name = "k8s.core.v1.ProjectedVolumeSource",
     .field_data = kProjectedVolumeSourceFields,
@@ -5718,7 +5718,7 @@ constinit const kgen::TypeTable ProjectedVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<ProjectedVolumeSource>};
 
 constinit const kgen::TypeTable RBDVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RBDVolumeSource),
     .name = "k8s.core.v1.RBDVolumeSource",
     .field_data = kRBDVolumeSourceFields,
@@ -5733,7 +5733,7 @@ constinit const kgen::TypeTable RBDVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<RBDVolumeSource>};
 
 constinit const kgen::TypeTable ScaleIOVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ScaleIOVolumeSource),
     .name = "k8s.core.v1.ScaleIOVolumeSource",
     .field_data = kScaleIOVolumeSourceFields,
@@ -5748,7 +5748,7 @@ constinit const kgen::TypeTable ScaleIOVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<ScaleIOVolumeSource>};
 
 constinit const kgen::TypeTable SecretVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SecretVolumeSource),
     .name = "k8s.core.v1.SecretVolumeSource",
     .field_data = kSecretVolumeSourceFields,
@@ -5763,7 +5763,7 @@ constinit const kgen::TypeTable SecretVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<SecretVolumeSource>};
 
 constinit const kgen::TypeTable StorageOSVolumeSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StorageOSVolumeSource),
     .name = "k8s.core.v1.StorageOSVolumeSource",
     .field_data = kStorageOSVolumeSourceFields,
@@ -5778,7 +5778,7 @@ constinit const kgen::TypeTable StorageOSVolumeSource::kTable = {
     .empty = kgen::detail::kZeros<StorageOSVolumeSource>};
 
 constinit const kgen::TypeTable Volume::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Volume),
     .name = "k8s.core.v1.Volume",
     .field_data = kVolumeFields,
@@ -5793,7 +5793,7 @@ constinit const kgen::TypeTable Volume::kTable = {
     .empty = kgen::detail::kZeros<Volume>};
 
 constinit const kgen::TypeTable PodSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodSpec),
     .name = "k8s.core.v1.PodSpec",
     .field_data = kPodSpecFields,
@@ -5808,7 +5808,7 @@ constinit const kgen::TypeTable PodSpec::kTable = {
     .empty = kgen::detail::kZeros<PodSpec>};
 
 constinit const kgen::TypeTable PodCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodCondition),
     .name = "k8s.core.v1.PodCondition",
     .field_data = kPodConditionFields,
@@ -5823,7 +5823,7 @@ constinit const kgen::TypeTable PodCondition::kTable = {
     .empty = kgen::detail::kZeros<PodCondition>};
 
 constinit const kgen::TypeTable PodExtendedResourceClaimStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodExtendedResourceClaimStatus),
     .name = "k8s.core.v1.PodExtendedResourceClaimStatus",
     .field_data = kPodExtendedResourceClaimStatusFields,
@@ -5838,7 +5838,7 @@ constinit const kgen::TypeTable PodExtendedResourceClaimStatus::kTable = {
     .empty = kgen::detail::kZeros<PodExtendedResourceClaimStatus>};
 
 constinit const kgen::TypeTable PodIP::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodIP),
     .name = "k8s.core.v1.PodIP",
     .field_data = kPodIPFields,
@@ -5853,7 +5853,7 @@ constinit const kgen::TypeTable PodIP::kTable = {
     .empty = kgen::detail::kZeros<PodIP>};
 
 constinit const kgen::TypeTable PodResourceClaimStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodResourceClaimStatus),
     .name = "k8s.core.v1.PodResourceClaimStatus",
     .field_data = kPodResourceClaimStatusFields,
@@ -5868,7 +5868,7 @@ constinit const kgen::TypeTable PodResourceClaimStatus::kTable = {
     .empty = kgen::detail::kZeros<PodResourceClaimStatus>};
 
 constinit const kgen::TypeTable PodStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodStatus),
     .name = "k8s.core.v1.PodStatus",
     .field_data = kPodStatusFields,
@@ -5883,7 +5883,7 @@ constinit const kgen::TypeTable PodStatus::kTable = {
     .empty = kgen::detail::kZeros<PodStatus>};
 
 constinit const kgen::TypeTable Pod::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Pod),
     .name = "k8s.core.v1.Pod",
     .field_data = kPodFields,
@@ -5898,7 +5898,7 @@ constinit const kgen::TypeTable Pod::kTable = {
     .empty = kgen::detail::kZeros<Pod>};
 
 constinit const kgen::TypeTable PodList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodList),
     .name = "k8s.core.v1.PodList",
     .field_data = kPodListFields,
@@ -5922,7 +5922,7 @@ const Pod& PodList::operator[](std::size_t i) const noexcept { return items[i]; 
 Pod& PodList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable PodTemplateSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodTemplateSpec),
     .name = "k8s.core.v1.PodTemplateSpec",
     .field_data = kPodTemplateSpecFields,
@@ -5937,7 +5937,7 @@ constinit const kgen::TypeTable PodTemplateSpec::kTable = {
     .empty = kgen::detail::kZeros<PodTemplateSpec>};
 
 constinit const kgen::TypeTable PodTemplate::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodTemplate),
     .name = "k8s.core.v1.PodTemplate",
     .field_data = kPodTemplateFields,
@@ -5952,7 +5952,7 @@ constinit const kgen::TypeTable PodTemplate::kTable = {
     .empty = kgen::detail::kZeros<PodTemplate>};
 
 constinit const kgen::TypeTable PodTemplateList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodTemplateList),
     .name = "k8s.core.v1.PodTemplateList",
     .field_data = kPodTemplateListFields,
@@ -5976,7 +5976,7 @@ const PodTemplate& PodTemplateList::operator[](std::size_t i) const noexcept { r
 PodTemplate& PodTemplateList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ReplicationControllerSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ReplicationControllerSpec),
     .name = "k8s.core.v1.ReplicationControllerSpec",
     .field_data = kReplicationControllerSpecFields,
@@ -5991,7 +5991,7 @@ constinit const kgen::TypeTable ReplicationControllerSpec::kTable = {
     .empty = kgen::detail::kZeros<ReplicationControllerSpec>};
 
 constinit const kgen::TypeTable ReplicationControllerCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ReplicationControllerCondition),
     .name = "k8s.core.v1.ReplicationControllerCondition",
     .field_data = kReplicationControllerConditionFields,
@@ -6006,7 +6006,7 @@ constinit const kgen::TypeTable ReplicationControllerCondition::kTable = {
     .empty = kgen::detail::kZeros<ReplicationControllerCondition>};
 
 constinit const kgen::TypeTable ReplicationControllerStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ReplicationControllerStatus),
     .name = "k8s.core.v1.ReplicationControllerStatus",
     .field_data = kReplicationControllerStatusFields,
@@ -6021,7 +6021,7 @@ constinit const kgen::TypeTable ReplicationControllerStatus::kTable = {
     .empty = kgen::detail::kZeros<ReplicationControllerStatus>};
 
 constinit const kgen::TypeTable ReplicationController::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ReplicationController),
     .name = "k8s.core.v1.ReplicationController",
     .field_data = kReplicationControllerFields,
@@ -6036,7 +6036,7 @@ constinit const kgen::TypeTable ReplicationController::kTable = {
     .empty = kgen::detail::kZeros<ReplicationController>};
 
 constinit const kgen::TypeTable ReplicationControllerList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ReplicationControllerList),
     .name = "k8s.core.v1.ReplicationControllerList",
     .field_data = kReplicationControllerListFields,
@@ -6060,7 +6060,7 @@ const ReplicationController& ReplicationControllerList::operator[](std::size_t i
 ReplicationController& ReplicationControllerList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ScopedResourceSelectorRequirement::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ScopedResourceSelectorRequirement),
     .name = "k8s.core.v1.ScopedResourceSelectorRequirement",
     .field_data = kScopedResourceSelectorRequirementFields,
@@ -6075,7 +6075,7 @@ constinit const kgen::TypeTable ScopedResourceSelectorRequirement::kTable = {
     .empty = kgen::detail::kZeros<ScopedResourceSelectorRequirement>};
 
 constinit const kgen::TypeTable ScopeSelector::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ScopeSelector),
     .name = "k8s.core.v1.ScopeSelector",
     .field_data = kScopeSelectorFields,
@@ -6090,7 +6090,7 @@ constinit const kgen::TypeTable ScopeSelector::kTable = {
     .empty = kgen::detail::kZeros<ScopeSelector>};
 
 constinit const kgen::TypeTable ResourceQuotaSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceQuotaSpec),
     .name = "k8s.core.v1.ResourceQuotaSpec",
     .field_data = kResourceQuotaSpecFields,
@@ -6105,7 +6105,7 @@ constinit const kgen::TypeTable ResourceQuotaSpec::kTable = {
     .empty = kgen::detail::kZeros<ResourceQuotaSpec>};
 
 constinit const kgen::TypeTable ResourceQuotaStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceQuotaStatus),
     .name = "k8s.core.v1.ResourceQuotaStatus",
     .field_data = kResourceQuotaStatusFields,
@@ -6120,7 +6120,7 @@ constinit const kgen::TypeTable ResourceQuotaStatus::kTable = {
     .empty = kgen::detail::kZeros<ResourceQuotaStatus>};
 
 constinit const kgen::TypeTable ResourceQuota::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceQuota),
     .name = "k8s.core.v1.ResourceQuota",
     .field_data = kResourceQuotaFields,
@@ -6135,7 +6135,7 @@ constinit const kgen::TypeTable ResourceQuota::kTable = {
     .empty = kgen::detail::kZeros<ResourceQuota>};
 
 constinit const kgen::TypeTable ResourceQuotaList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceQuotaList),
     .name = "k8s.core.v1.ResourceQuotaList",
     .field_data = kResourceQuotaListFields,
@@ -6159,7 +6159,7 @@ const ResourceQuota& ResourceQuotaList::operator[](std::size_t i) const noexcept
 ResourceQuota& ResourceQuotaList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable Secret::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Secret),
     .name = "k8s.core.v1.Secret",
     .field_data = kSecretFields,
@@ -6174,7 +6174,7 @@ constinit const kgen::TypeTable Secret::kTable = {
     .empty = kgen::detail::kZeros<Secret>};
 
 constinit const kgen::TypeTable SecretList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SecretList),
     .name = "k8s.core.v1.SecretList",
     .field_data = kSecretListFields,
@@ -6198,7 +6198,7 @@ const Secret& SecretList::operator[](std::size_t i) const noexcept { return item
 Secret& SecretList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ServicePort::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServicePort),
     .name = "k8s.core.v1.ServicePort",
     .field_data = kServicePortFields,
@@ -6213,7 +6213,7 @@ constinit const kgen::TypeTable ServicePort::kTable = {
     .empty = kgen::detail::kZeros<ServicePort>};
 
 constinit const kgen::TypeTable SessionAffinityConfig::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SessionAffinityConfig),
     .name = "k8s.core.v1.SessionAffinityConfig",
     .field_data = kSessionAffinityConfigFields,
@@ -6228,7 +6228,7 @@ constinit const kgen::TypeTable SessionAffinityConfig::kTable = {
     .empty = kgen::detail::kZeros<SessionAffinityConfig>};
 
 constinit const kgen::TypeTable ServiceSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceSpec),
     .name = "k8s.core.v1.ServiceSpec",
     .field_data = kServiceSpecFields,
@@ -6243,7 +6243,7 @@ constinit const kgen::TypeTable ServiceSpec::kTable = {
     .empty = kgen::detail::kZeros<ServiceSpec>};
 
 constinit const kgen::TypeTable ServiceStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceStatus),
     .name = "k8s.core.v1.ServiceStatus",
     .field_data = kServiceStatusFields,
@@ -6258,7 +6258,7 @@ constinit const kgen::TypeTable ServiceStatus::kTable = {
     .empty = kgen::detail::kZeros<ServiceStatus>};
 
 constinit const kgen::TypeTable Service::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Service),
     .name = "k8s.core.v1.Service",
     .field_data = kServiceFields,
@@ -6273,7 +6273,7 @@ constinit const kgen::TypeTable Service::kTable = {
     .empty = kgen::detail::kZeros<Service>};
 
 constinit const kgen::TypeTable ServiceAccount::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceAccount),
     .name = "k8s.core.v1.ServiceAccount",
     .field_data = kServiceAccountFields,
@@ -6288,7 +6288,7 @@ constinit const kgen::TypeTable ServiceAccount::kTable = {
     .empty = kgen::detail::kZeros<ServiceAccount>};
 
 constinit const kgen::TypeTable ServiceAccountList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceAccountList),
     .name = "k8s.core.v1.ServiceAccountList",
     .field_data = kServiceAccountListFields,
@@ -6312,7 +6312,7 @@ const ServiceAccount& ServiceAccountList::operator[](std::size_t i) const noexce
 ServiceAccount& ServiceAccountList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ServiceList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceList),
     .name = "k8s.core.v1.ServiceList",
     .field_data = kServiceListFields,
@@ -6336,7 +6336,7 @@ const Service& ServiceList::operator[](std::size_t i) const noexcept { return it
 Service& ServiceList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable TopologySelectorLabelRequirement::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TopologySelectorLabelRequirement),
     .name = "k8s.core.v1.TopologySelectorLabelRequirement",
     .field_data = kTopologySelectorLabelRequirementFields,
@@ -6351,7 +6351,7 @@ constinit const kgen::TypeTable TopologySelectorLabelRequirement::kTable = {
     .empty = kgen::detail::kZeros<TopologySelectorLabelRequirement>};
 
 constinit const kgen::TypeTable TopologySelectorTerm::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TopologySelectorTerm),
     .name = "k8s.core.v1.TopologySelectorTerm",
     .field_data = kTopologySelectorTermFields,

@@ -123,7 +123,7 @@ constexpr std::uint8_t kEndpointSliceListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable EndpointConditions::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EndpointConditions),
     .name = "k8s.discovery.v1.EndpointConditions",
     .field_data = kEndpointConditionsFields,
@@ -138,7 +138,7 @@ constinit const kgen::TypeTable EndpointConditions::kTable = {
     .empty = kgen::detail::kZeros<EndpointConditions>};
 
 constinit const kgen::TypeTable ForNode::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ForNode),
     .name = "k8s.discovery.v1.ForNode",
     .field_data = kForNodeFields,
@@ -153,7 +153,7 @@ constinit const kgen::TypeTable ForNode::kTable = {
     .empty = kgen::detail::kZeros<ForNode>};
 
 constinit const kgen::TypeTable ForZone::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ForZone),
     .name = "k8s.discovery.v1.ForZone",
     .field_data = kForZoneFields,
@@ -168,7 +168,7 @@ constinit const kgen::TypeTable ForZone::kTable = {
     .empty = kgen::detail::kZeros<ForZone>};
 
 constinit const kgen::TypeTable EndpointHints::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EndpointHints),
     .name = "k8s.discovery.v1.EndpointHints",
     .field_data = kEndpointHintsFields,
@@ -183,7 +183,7 @@ constinit const kgen::TypeTable EndpointHints::kTable = {
     .empty = kgen::detail::kZeros<EndpointHints>};
 
 constinit const kgen::TypeTable Endpoint::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Endpoint),
     .name = "k8s.discovery.v1.Endpoint",
     .field_data = kEndpointFields,
@@ -198,7 +198,7 @@ constinit const kgen::TypeTable Endpoint::kTable = {
     .empty = kgen::detail::kZeros<Endpoint>};
 
 constinit const kgen::TypeTable EndpointPort::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EndpointPort),
     .name = "k8s.discovery.v1.EndpointPort",
     .field_data = kEndpointPortFields,
@@ -213,7 +213,7 @@ constinit const kgen::TypeTable EndpointPort::kTable = {
     .empty = kgen::detail::kZeros<EndpointPort>};
 
 constinit const kgen::TypeTable EndpointSlice::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EndpointSlice),
     .name = "k8s.discovery.v1.EndpointSlice",
     .field_data = kEndpointSliceFields,
@@ -228,7 +228,7 @@ constinit const kgen::TypeTable EndpointSlice::kTable = {
     .empty = kgen::detail::kZeros<EndpointSlice>};
 
 constinit const kgen::TypeTable EndpointSliceList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EndpointSliceList),
     .name = "k8s.discovery.v1.EndpointSliceList",
     .field_data = kEndpointSliceListFields,

@@ -83,7 +83,7 @@ constexpr std::uint8_t kEventListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable EventSeries::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EventSeries),
     .name = "k8s.events.v1.EventSeries",
     .field_data = kEventSeriesFields,
@@ -98,7 +98,7 @@ constinit const kgen::TypeTable EventSeries::kTable = {
     .empty = kgen::detail::kZeros<EventSeries>};
 
 constinit const kgen::TypeTable Event::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Event),
     .name = "k8s.events.v1.Event",
     .field_data = kEventFields,
@@ -113,7 +113,7 @@ constinit const kgen::TypeTable Event::kTable = {
     .empty = kgen::detail::kZeros<Event>};
 
 constinit const kgen::TypeTable EventList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EventList),
     .name = "k8s.events.v1.EventList",
     .field_data = kEventListFields,

@@ -283,7 +283,7 @@ constexpr std::uint8_t kPriorityLevelConfigurationListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ExemptPriorityLevelConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ExemptPriorityLevelConfiguration),
     .name = "k8s.flowcontrol.v1.ExemptPriorityLevelConfiguration",
     .field_data = kExemptPriorityLevelConfigurationFields,
@@ -298,7 +298,7 @@ constinit const kgen::TypeTable ExemptPriorityLevelConfiguration::kTable = {
     .empty = kgen::detail::kZeros<ExemptPriorityLevelConfiguration>};
 
 constinit const kgen::TypeTable FlowDistinguisherMethod::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FlowDistinguisherMethod),
     .name = "k8s.flowcontrol.v1.FlowDistinguisherMethod",
     .field_data = kFlowDistinguisherMethodFields,
@@ -313,7 +313,7 @@ constinit const kgen::TypeTable FlowDistinguisherMethod::kTable = {
     .empty = kgen::detail::kZeros<FlowDistinguisherMethod>};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PriorityLevelConfigurationReference),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfigurationReference",
     .field_data = kPriorityLevelConfigurationReferenceFields,
@@ -328,7 +328,7 @@ constinit const kgen::TypeTable PriorityLevelConfigurationReference::kTable = {
     .empty = kgen::detail::kZeros<PriorityLevelConfigurationReference>};
 
 constinit const kgen::TypeTable NonResourcePolicyRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NonResourcePolicyRule),
     .name = "k8s.flowcontrol.v1.NonResourcePolicyRule",
     .field_data = kNonResourcePolicyRuleFields,
@@ -343,7 +343,7 @@ constinit const kgen::TypeTable NonResourcePolicyRule::kTable = {
     .empty = kgen::detail::kZeros<NonResourcePolicyRule>};
 
 constinit const kgen::TypeTable ResourcePolicyRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourcePolicyRule),
     .name = "k8s.flowcontrol.v1.ResourcePolicyRule",
     .field_data = kResourcePolicyRuleFields,
@@ -358,7 +358,7 @@ constinit const kgen::TypeTable ResourcePolicyRule::kTable = {
     .empty = kgen::detail::kZeros<ResourcePolicyRule>};
 
 constinit const kgen::TypeTable GroupSubject::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(GroupSubject),
     .name = "k8s.flowcontrol.v1.GroupSubject",
     .field_data = kGroupSubjectFields,
@@ -373,7 +373,7 @@ constinit const kgen::TypeTable GroupSubject::kTable = {
     .empty = kgen::detail::kZeros<GroupSubject>};
 
 constinit const kgen::TypeTable ServiceAccountSubject::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceAccountSubject),
     .name = "k8s.flowcontrol.v1.ServiceAccountSubject",
     .field_data = kServiceAccountSubjectFields,
@@ -388,7 +388,7 @@ constinit const kgen::TypeTable ServiceAccountSubject::kTable = {
     .empty = kgen::detail::kZeros<ServiceAccountSubject>};
 
 constinit const kgen::TypeTable UserSubject::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(UserSubject),
     .name = "k8s.flowcontrol.v1.UserSubject",
     .field_data = kUserSubjectFields,
@@ -403,7 +403,7 @@ constinit const kgen::TypeTable UserSubject::kTable = {
     .empty = kgen::detail::kZeros<UserSubject>};
 
 constinit const kgen::TypeTable Subject::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Subject),
     .name = "k8s.flowcontrol.v1.Subject",
     .field_data = kSubjectFields,
@@ -418,7 +418,7 @@ constinit const kgen::TypeTable Subject::kTable = {
     .empty = kgen::detail::kZeros<Subject>};
 
 constinit const kgen::TypeTable PolicyRulesWithSubjects::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PolicyRulesWithSubjects),
     .name = "k8s.flowcontrol.v1.PolicyRulesWithSubjects",
     .field_data = kPolicyRulesWithSubjectsFields,
@@ -433,7 +433,7 @@ constinit const kgen::TypeTable PolicyRulesWithSubjects::kTable = {
     .empty = kgen::detail::kZeros<PolicyRulesWithSubjects>};
 
 constinit const kgen::TypeTable FlowSchemaSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FlowSchemaSpec),
     .name = "k8s.flowcontrol.v1.FlowSchemaSpec",
     .field_data = kFlowSchemaSpecFields,
@@ -448,7 +448,7 @@ constinit const kgen::TypeTable FlowSchemaSpec::kTable = {
     .empty = kgen::detail::kZeros<FlowSchemaSpec>};
 
 constinit const kgen::TypeTable FlowSchemaCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FlowSchemaCondition),
     .name = "k8s.flowcontrol.v1.FlowSchemaCondition",
     .field_data = kFlowSchemaConditionFields,
@@ -463,7 +463,7 @@ constinit const kgen::TypeTable FlowSchemaCondition::kTable = {
     .empty = kgen::detail::kZeros<FlowSchemaCondition>};
 
 constinit const kgen::TypeTable FlowSchemaStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FlowSchemaStatus),
     .name = "k8s.flowcontrol.v1.FlowSchemaStatus",
     .field_data = kFlowSchemaStatusFields,
@@ -478,7 +478,7 @@ constinit const kgen::TypeTable FlowSchemaStatus::kTable = {
     .empty = kgen::detail::kZeros<FlowSchemaStatus>};
 
 constinit const kgen::TypeTable FlowSchema::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FlowSchema),
     .name = "k8s.flowcontrol.v1.FlowSchema",
     .field_data = kFlowSchemaFields,
@@ -493,7 +493,7 @@ constinit const kgen::TypeTable FlowSchema::kTable = {
     .empty = kgen::detail::kZeros<FlowSchema>};
 
 constinit const kgen::TypeTable FlowSchemaList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FlowSchemaList),
     .name = "k8s.flowcontrol.v1.FlowSchemaList",
     .field_data = kFlowSchemaListFields,
@@ -517,7 +517,7 @@ const FlowSchema& FlowSchemaList::operator[](std::size_t i) const noexcept { ret
 FlowSchema& FlowSchemaList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable QueuingConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(QueuingConfiguration),
     .name = "k8s.flowcontrol.v1.QueuingConfiguration",
     .field_data = kQueuingConfigurationFields,
@@ -532,7 +532,7 @@ constinit const kgen::TypeTable QueuingConfiguration::kTable = {
     .empty = kgen::detail::kZeros<QueuingConfiguration>};
 
 constinit const kgen::TypeTable LimitResponse::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LimitResponse),
     .name = "k8s.flowcontrol.v1.LimitResponse",
     .field_data = kLimitResponseFields,
@@ -547,7 +547,7 @@ constinit const kgen::TypeTable LimitResponse::kTable = {
     .empty = kgen::detail::kZeros<LimitResponse>};
 
 constinit const kgen::TypeTable LimitedPriorityLevelConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LimitedPriorityLevelConfiguration),
     .name = "k8s.flowcontrol.v1.LimitedPriorityLevelConfiguration",
     .field_data = kLimitedPriorityLevelConfigurationFields,
@@ -562,7 +562,7 @@ constinit const kgen::TypeTable LimitedPriorityLevelConfiguration::kTable = {
     .empty = kgen::detail::kZeros<LimitedPriorityLevelConfiguration>};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PriorityLevelConfigurationSpec),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfigurationSpec",
     .field_data = kPriorityLevelConfigurationSpecFields,
@@ -577,7 +577,7 @@ constinit const kgen::TypeTable PriorityLevelConfigurationSpec::kTable = {
     .empty = kgen::detail::kZeros<PriorityLevelConfigurationSpec>};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationCondition::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PriorityLevelConfigurationCondition),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfigurationCondition",
     .field_data = kPriorityLevelConfigurationConditionFields,
@@ -592,7 +592,7 @@ constinit const kgen::TypeTable PriorityLevelConfigurationCondition::kTable = {
     .empty = kgen::detail::kZeros<PriorityLevelConfigurationCondition>};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PriorityLevelConfigurationStatus),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfigurationStatus",
     .field_data = kPriorityLevelConfigurationStatusFields,
@@ -607,7 +607,7 @@ constinit const kgen::TypeTable PriorityLevelConfigurationStatus::kTable = {
     .empty = kgen::detail::kZeros<PriorityLevelConfigurationStatus>};
 
 constinit const kgen::TypeTable PriorityLevelConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PriorityLevelConfiguration),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfiguration",
     .field_data = kPriorityLevelConfigurationFields,
@@ -622,7 +622,7 @@ constinit const kgen::TypeTable PriorityLevelConfiguration::kTable = {
     .empty = kgen::detail::kZeros<PriorityLevelConfiguration>};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PriorityLevelConfigurationList),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfigurationList",
     .field_data = kPriorityLevelConfigurationListFields,

@@ -438,7 +438,7 @@ constexpr std::uint8_t kServiceCIDRListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ServiceBackendPort::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceBackendPort),
     .name = "k8s.networking.v1.ServiceBackendPort",
     .field_data = kServiceBackendPortFields,
@@ -453,7 +453,7 @@ constinit const kgen::TypeTable ServiceBackendPort::kTable = {
     .empty = kgen::detail::kZeros<ServiceBackendPort>};
 
 constinit const kgen::TypeTable IngressServiceBackend::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressServiceBackend),
     .name = "k8s.networking.v1.IngressServiceBackend",
     .field_data = kIngressServiceBackendFields,
@@ -468,7 +468,7 @@ constinit const kgen::TypeTable IngressServiceBackend::kTable = {
     .empty = kgen::detail::kZeros<IngressServiceBackend>};
 
 constinit const kgen::TypeTable IngressBackend::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressBackend),
     .name = "k8s.networking.v1.IngressBackend",
     .field_data = kIngressBackendFields,
@@ -483,7 +483,7 @@ constinit const kgen::TypeTable IngressBackend::kTable = {
     .empty = kgen::detail::kZeros<IngressBackend>};
 
 constinit const kgen::TypeTable HTTPIngressPath::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HTTPIngressPath),
     .name = "k8s.networking.v1.HTTPIngressPath",
     .field_data = kHTTPIngressPathFields,
@@ -498,7 +498,7 @@ constinit const kgen::TypeTable HTTPIngressPath::kTable = {
     .empty = kgen::detail::kZeros<HTTPIngressPath>};
 
 constinit const kgen::TypeTable HTTPIngressRuleValue::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(HTTPIngressRuleValue),
     .name = "k8s.networking.v1.HTTPIngressRuleValue",
     .field_data = kHTTPIngressRuleValueFields,
@@ -513,7 +513,7 @@ constinit const kgen::TypeTable HTTPIngressRuleValue::kTable = {
     .empty = kgen::detail::kZeros<HTTPIngressRuleValue>};
 
 constinit const kgen::TypeTable ParentReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ParentReference),
     .name = "k8s.networking.v1.ParentReference",
     .field_data = kParentReferenceFields,
@@ -528,7 +528,7 @@ constinit const kgen::TypeTable ParentReference::kTable = {
     .empty = kgen::detail::kZeros<ParentReference>};
 
 constinit const kgen::TypeTable IPAddressSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IPAddressSpec),
     .name = "k8s.networking.v1.IPAddressSpec",
     .field_data = kIPAddressSpecFields,
@@ -543,7 +543,7 @@ constinit const kgen::TypeTable IPAddressSpec::kTable = {
     .empty = kgen::detail::kZeros<IPAddressSpec>};
 
 constinit const kgen::TypeTable IPAddress::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IPAddress),
     .name = "k8s.networking.v1.IPAddress",
     .field_data = kIPAddressFields,
@@ -558,7 +558,7 @@ constinit const kgen::TypeTable IPAddress::kTable = {
     .empty = kgen::detail::kZeros<IPAddress>};
 
 constinit const kgen::TypeTable IPAddressList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IPAddressList),
     .name = "k8s.networking.v1.IPAddressList",
     .field_data = kIPAddressListFields,
@@ -582,7 +582,7 @@ const IPAddress& IPAddressList::operator[](std::size_t i) const noexcept { retur
 IPAddress& IPAddressList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable IPBlock::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IPBlock),
     .name = "k8s.networking.v1.IPBlock",
     .field_data = kIPBlockFields,
@@ -597,7 +597,7 @@ constinit const kgen::TypeTable IPBlock::kTable = {
     .empty = kgen::detail::kZeros<IPBlock>};
 
 constinit const kgen::TypeTable IngressRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressRule),
     .name = "k8s.networking.v1.IngressRule",
     .field_data = kIngressRuleFields,
@@ -612,7 +612,7 @@ constinit const kgen::TypeTable IngressRule::kTable = {
     .empty = kgen::detail::kZeros<IngressRule>};
 
 constinit const kgen::TypeTable IngressTLS::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressTLS),
     .name = "k8s.networking.v1.IngressTLS",
     .field_data = kIngressTLSFields,
@@ -627,7 +627,7 @@ constinit const kgen::TypeTable IngressTLS::kTable = {
     .empty = kgen::detail::kZeros<IngressTLS>};
 
 constinit const kgen::TypeTable IngressSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressSpec),
     .name = "k8s.networking.v1.IngressSpec",
     .field_data = kIngressSpecFields,
@@ -642,7 +642,7 @@ constinit const kgen::TypeTable IngressSpec::kTable = {
     .empty = kgen::detail::kZeros<IngressSpec>};
 
 constinit const kgen::TypeTable IngressPortStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressPortStatus),
     .name = "k8s.networking.v1.IngressPortStatus",
     .field_data = kIngressPortStatusFields,
@@ -657,7 +657,7 @@ constinit const kgen::TypeTable IngressPortStatus::kTable = {
     .empty = kgen::detail::kZeros<IngressPortStatus>};
 
 constinit const kgen::TypeTable IngressLoadBalancerIngress::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressLoadBalancerIngress),
     .name = "k8s.networking.v1.IngressLoadBalancerIngress",
     .field_data = kIngressLoadBalancerIngressFields,
@@ -672,7 +672,7 @@ constinit const kgen::TypeTable IngressLoadBalancerIngress::kTable = {
     .empty = kgen::detail::kZeros<IngressLoadBalancerIngress>};
 
 constinit const kgen::TypeTable IngressLoadBalancerStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressLoadBalancerStatus),
     .name = "k8s.networking.v1.IngressLoadBalancerStatus",
     .field_data = kIngressLoadBalancerStatusFields,
@@ -687,7 +687,7 @@ constinit const kgen::TypeTable IngressLoadBalancerStatus::kTable = {
     .empty = kgen::detail::kZeros<IngressLoadBalancerStatus>};
 
 constinit const kgen::TypeTable IngressStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressStatus),
     .name = "k8s.networking.v1.IngressStatus",
     .field_data = kIngressStatusFields,
@@ -702,7 +702,7 @@ constinit const kgen::TypeTable IngressStatus::kTable = {
     .empty = kgen::detail::kZeros<IngressStatus>};
 
 constinit const kgen::TypeTable Ingress::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Ingress),
     .name = "k8s.networking.v1.Ingress",
     .field_data = kIngressFields,
@@ -717,7 +717,7 @@ constinit const kgen::TypeTable Ingress::kTable = {
     .empty = kgen::detail::kZeros<Ingress>};
 
 constinit const kgen::TypeTable IngressClassParametersReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressClassParametersReference),
     .name = "k8s.networking.v1.IngressClassParametersReference",
     .field_data = kIngressClassParametersReferenceFields,
@@ -732,7 +732,7 @@ constinit const kgen::TypeTable IngressClassParametersReference::kTable = {
     .empty = kgen::detail::kZeros<IngressClassParametersReference>};
 
 constinit const kgen::TypeTable IngressClassSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressClassSpec),
     .name = "k8s.networking.v1.IngressClassSpec",
     .field_data = kIngressClassSpecFields,
@@ -747,7 +747,7 @@ constinit const kgen::TypeTable IngressClassSpec::kTable = {
     .empty = kgen::detail::kZeros<IngressClassSpec>};
 
 constinit const kgen::TypeTable IngressClass::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressClass),
     .name = "k8s.networking.v1.IngressClass",
     .field_data = kIngressClassFields,
@@ -762,7 +762,7 @@ constinit const kgen::TypeTable IngressClass::kTable = {
     .empty = kgen::detail::kZeros<IngressClass>};
 
 constinit const kgen::TypeTable IngressClassList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressClassList),
     .name = "k8s.networking.v1.IngressClassList",
     .field_data = kIngressClassListFields,
@@ -786,7 +786,7 @@ const IngressClass& IngressClassList::operator[](std::size_t i) const noexcept {
 IngressClass& IngressClassList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable IngressList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(IngressList),
     .name = "k8s.networking.v1.IngressList",
     .field_data = kIngressListFields,
@@ -810,7 +810,7 @@ const Ingress& IngressList::operator[](std::size_t i) const noexcept { return it
 Ingress& IngressList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable NetworkPolicyPort::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NetworkPolicyPort),
     .name = "k8s.networking.v1.NetworkPolicyPort",
     .field_data = kNetworkPolicyPortFields,
@@ -825,7 +825,7 @@ constinit const kgen::TypeTable NetworkPolicyPort::kTable = {
     .empty = kgen::detail::kZeros<NetworkPolicyPort>};
 
 constinit const kgen::TypeTable NetworkPolicyPeer::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NetworkPolicyPeer),
     .name = "k8s.networking.v1.NetworkPolicyPeer",
     .field_data = kNetworkPolicyPeerFields,
@@ -840,7 +840,7 @@ constinit const kgen::TypeTable NetworkPolicyPeer::kTable = {
     .empty = kgen::detail::kZeros<NetworkPolicyPeer>};
 
 constinit const kgen::TypeTable NetworkPolicyEgressRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NetworkPolicyEgressRule),
     .name = "k8s.networking.v1.NetworkPolicyEgressRule",
     .field_data = kNetworkPolicyEgressRuleFields,
@@ -855,7 +855,7 @@ constinit const kgen::TypeTable NetworkPolicyEgressRule::kTable = {
     .empty = kgen::detail::kZeros<NetworkPolicyEgressRule>};
 
 constinit const kgen::TypeTable NetworkPolicyIngressRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NetworkPolicyIngressRule),
     .name = "k8s.networking.v1.NetworkPolicyIngressRule",
     .field_data = kNetworkPolicyIngressRuleFields,
@@ -870,7 +870,7 @@ constinit const kgen::TypeTable NetworkPolicyIngressRule::kTable = {
     .empty = kgen::detail::kZeros<NetworkPolicyIngressRule>};
 
 constinit const kgen::TypeTable NetworkPolicySpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NetworkPolicySpec),
     .name = "k8s.networking.v1.NetworkPolicySpec",
     .field_data = kNetworkPolicySpecFields,
@@ -885,7 +885,7 @@ constinit const kgen::TypeTable NetworkPolicySpec::kTable = {
     .empty = kgen::detail::kZeros<NetworkPolicySpec>};
 
 constinit const kgen::TypeTable NetworkPolicy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NetworkPolicy),
     .name = "k8s.networking.v1.NetworkPolicy",
     .field_data = kNetworkPolicyFields,
@@ -900,7 +900,7 @@ constinit const kgen::TypeTable NetworkPolicy::kTable = {
     .empty = kgen::detail::kZeros<NetworkPolicy>};
 
 constinit const kgen::TypeTable NetworkPolicyList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NetworkPolicyList),
     .name = "k8s.networking.v1.NetworkPolicyList",
     .field_data = kNetworkPolicyListFields,
@@ -924,7 +924,7 @@ const NetworkPolicy& NetworkPolicyList::operator[](std::size_t i) const noexcept
 NetworkPolicy& NetworkPolicyList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ServiceCIDRSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceCIDRSpec),
     .name = "k8s.networking.v1.ServiceCIDRSpec",
     .field_data = kServiceCIDRSpecFields,
@@ -939,7 +939,7 @@ constinit const kgen::TypeTable ServiceCIDRSpec::kTable = {
     .empty = kgen::detail::kZeros<ServiceCIDRSpec>};
 
 constinit const kgen::TypeTable ServiceCIDRStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceCIDRStatus),
     .name = "k8s.networking.v1.ServiceCIDRStatus",
     .field_data = kServiceCIDRStatusFields,
@@ -954,7 +954,7 @@ constinit const kgen::TypeTable ServiceCIDRStatus::kTable = {
     .empty = kgen::detail::kZeros<ServiceCIDRStatus>};
 
 constinit const kgen::TypeTable ServiceCIDR::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceCIDR),
     .name = "k8s.networking.v1.ServiceCIDR",
     .field_data = kServiceCIDRFields,
@@ -969,7 +969,7 @@ constinit const kgen::TypeTable ServiceCIDR::kTable = {
     .empty = kgen::detail::kZeros<ServiceCIDR>};
 
 constinit const kgen::TypeTable ServiceCIDRList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ServiceCIDRList),
     .name = "k8s.networking.v1.ServiceCIDRList",
     .field_data = kServiceCIDRListFields,

@@ -79,7 +79,7 @@ constexpr std::uint8_t kRuntimeClassListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Overhead::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Overhead),
     .name = "k8s.node.v1.Overhead",
     .field_data = kOverheadFields,
@@ -94,7 +94,7 @@ constinit const kgen::TypeTable Overhead::kTable = {
     .empty = kgen::detail::kZeros<Overhead>};
 
 constinit const kgen::TypeTable Scheduling::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Scheduling),
     .name = "k8s.node.v1.Scheduling",
     .field_data = kSchedulingFields,
@@ -109,7 +109,7 @@ constinit const kgen::TypeTable Scheduling::kTable = {
     .empty = kgen::detail::kZeros<Scheduling>};
 
 constinit const kgen::TypeTable RuntimeClass::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RuntimeClass),
     .name = "k8s.node.v1.RuntimeClass",
     .field_data = kRuntimeClassFields,
@@ -124,7 +124,7 @@ constinit const kgen::TypeTable RuntimeClass::kTable = {
     .empty = kgen::detail::kZeros<RuntimeClass>};
 
 constinit const kgen::TypeTable RuntimeClassList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RuntimeClassList),
     .name = "k8s.node.v1.RuntimeClassList",
     .field_data = kRuntimeClassListFields,

@@ -105,7 +105,7 @@ constexpr std::uint8_t kPodDisruptionBudgetListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Eviction::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Eviction),
     .name = "k8s.policy.v1.Eviction",
     .field_data = kEvictionFields,
@@ -120,7 +120,7 @@ constinit const kgen::TypeTable Eviction::kTable = {
     .empty = kgen::detail::kZeros<Eviction>};
 
 constinit const kgen::TypeTable PodDisruptionBudgetSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodDisruptionBudgetSpec),
     .name = "k8s.policy.v1.PodDisruptionBudgetSpec",
     .field_data = kPodDisruptionBudgetSpecFields,
@@ -135,7 +135,7 @@ constinit const kgen::TypeTable PodDisruptionBudgetSpec::kTable = {
     .empty = kgen::detail::kZeros<PodDisruptionBudgetSpec>};
 
 constinit const kgen::TypeTable PodDisruptionBudgetStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodDisruptionBudgetStatus),
     .name = "k8s.policy.v1.PodDisruptionBudgetStatus",
     .field_data = kPodDisruptionBudgetStatusFields,
@@ -150,7 +150,7 @@ constinit const kgen::TypeTable PodDisruptionBudgetStatus::kTable = {
     .empty = kgen::detail::kZeros<PodDisruptionBudgetStatus>};
 
 constinit const kgen::TypeTable PodDisruptionBudget::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodDisruptionBudget),
     .name = "k8s.policy.v1.PodDisruptionBudget",
     .field_data = kPodDisruptionBudgetFields,
@@ -165,7 +165,7 @@ constinit const kgen::TypeTable PodDisruptionBudget::kTable = {
     .empty = kgen::detail::kZeros<PodDisruptionBudget>};
 
 constinit const kgen::TypeTable PodDisruptionBudgetList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PodDisruptionBudgetList),
     .name = "k8s.policy.v1.PodDisruptionBudgetList",
     .field_data = kPodDisruptionBudgetListFields,

@@ -218,7 +218,7 @@ constexpr std::uint8_t kRoleListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable AggregationRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(AggregationRule),
     .name = "k8s.rbac.v1.AggregationRule",
     .field_data = kAggregationRuleFields,
@@ -233,7 +233,7 @@ constinit const kgen::TypeTable AggregationRule::kTable = {
     .empty = kgen::detail::kZeros<AggregationRule>};
 
 constinit const kgen::TypeTable PolicyRule::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PolicyRule),
     .name = "k8s.rbac.v1.PolicyRule",
     .field_data = kPolicyRuleFields,
@@ -248,7 +248,7 @@ constinit const kgen::TypeTable PolicyRule::kTable = {
     .empty = kgen::detail::kZeros<PolicyRule>};
 
 constinit const kgen::TypeTable ClusterRole::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ClusterRole),
     .name = "k8s.rbac.v1.ClusterRole",
     .field_data = kClusterRoleFields,
@@ -263,7 +263,7 @@ constinit const kgen::TypeTable ClusterRole::kTable = {
     .empty = kgen::detail::kZeros<ClusterRole>};
 
 constinit const kgen::TypeTable RoleRef::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RoleRef),
     .name = "k8s.rbac.v1.RoleRef",
     .field_data = kRoleRefFields,
@@ -278,7 +278,7 @@ constinit const kgen::TypeTable RoleRef::kTable = {
     .empty = kgen::detail::kZeros<RoleRef>};
 
 constinit const kgen::TypeTable Subject::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Subject),
     .name = "k8s.rbac.v1.Subject",
     .field_data = kSubjectFields,
@@ -293,7 +293,7 @@ constinit const kgen::TypeTable Subject::kTable = {
     .empty = kgen::detail::kZeros<Subject>};
 
 constinit const kgen::TypeTable ClusterRoleBinding::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ClusterRoleBinding),
     .name = "k8s.rbac.v1.ClusterRoleBinding",
     .field_data = kClusterRoleBindingFields,
@@ -308,7 +308,7 @@ constinit const kgen::TypeTable ClusterRoleBinding::kTable = {
     .empty = kgen::detail::kZeros<ClusterRoleBinding>};
 
 constinit const kgen::TypeTable ClusterRoleBindingList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ClusterRoleBindingList),
     .name = "k8s.rbac.v1.ClusterRoleBindingList",
     .field_data = kClusterRoleBindingListFields,
@@ -332,7 +332,7 @@ const ClusterRoleBinding& ClusterRoleBindingList::operator[](std::size_t i) cons
 ClusterRoleBinding& ClusterRoleBindingList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ClusterRoleList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ClusterRoleList),
     .name = "k8s.rbac.v1.ClusterRoleList",
     .field_data = kClusterRoleListFields,
@@ -356,7 +356,7 @@ const ClusterRole& ClusterRoleList::operator[](std::size_t i) const noexcept { r
 ClusterRole& ClusterRoleList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable Role::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Role),
     .name = "k8s.rbac.v1.Role",
     .field_data = kRoleFields,
@@ -371,7 +371,7 @@ constinit const kgen::TypeTable Role::kTable = {
     .empty = kgen::detail::kZeros<Role>};
 
 constinit const kgen::TypeTable RoleBinding::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RoleBinding),
     .name = "k8s.rbac.v1.RoleBinding",
     .field_data = kRoleBindingFields,
@@ -386,7 +386,7 @@ constinit const kgen::TypeTable RoleBinding::kTable = {
     .empty = kgen::detail::kZeros<RoleBinding>};
 
 constinit const kgen::TypeTable RoleBindingList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RoleBindingList),
     .name = "k8s.rbac.v1.RoleBindingList",
     .field_data = kRoleBindingListFields,
@@ -410,7 +410,7 @@ const RoleBinding& RoleBindingList::operator[](std::size_t i) const noexcept { r
 RoleBinding& RoleBindingList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable RoleList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(RoleList),
     .name = "k8s.rbac.v1.RoleList",
     .field_data = kRoleListFields,

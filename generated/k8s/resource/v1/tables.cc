@@ -550,7 +550,7 @@ constexpr std::uint8_t kResourceSliceListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable NetworkDeviceData::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NetworkDeviceData),
     .name = "k8s.resource.v1.NetworkDeviceData",
     .field_data = kNetworkDeviceDataFields,
@@ -565,7 +565,7 @@ constinit const kgen::TypeTable NetworkDeviceData::kTable = {
     .empty = kgen::detail::kZeros<NetworkDeviceData>};
 
 constinit const kgen::TypeTable AllocatedDeviceStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(AllocatedDeviceStatus),
     .name = "k8s.resource.v1.AllocatedDeviceStatus",
     .field_data = kAllocatedDeviceStatusFields,
@@ -580,7 +580,7 @@ constinit const kgen::TypeTable AllocatedDeviceStatus::kTable = {
     .empty = kgen::detail::kZeros<AllocatedDeviceStatus>};
 
 constinit const kgen::TypeTable OpaqueDeviceConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(OpaqueDeviceConfiguration),
     .name = "k8s.resource.v1.OpaqueDeviceConfiguration",
     .field_data = kOpaqueDeviceConfigurationFields,
@@ -595,7 +595,7 @@ constinit const kgen::TypeTable OpaqueDeviceConfiguration::kTable = {
     .empty = kgen::detail::kZeros<OpaqueDeviceConfiguration>};
 
 constinit const kgen::TypeTable DeviceAllocationConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceAllocationConfiguration),
     .name = "k8s.resource.v1.DeviceAllocationConfiguration",
     .field_data = kDeviceAllocationConfigurationFields,
@@ -610,7 +610,7 @@ constinit const kgen::TypeTable DeviceAllocationConfiguration::kTable = {
     .empty = kgen::detail::kZeros<DeviceAllocationConfiguration>};
 
 constinit const kgen::TypeTable DeviceToleration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceToleration),
     .name = "k8s.resource.v1.DeviceToleration",
     .field_data = kDeviceTolerationFields,
@@ -625,7 +625,7 @@ constinit const kgen::TypeTable DeviceToleration::kTable = {
     .empty = kgen::detail::kZeros<DeviceToleration>};
 
 constinit const kgen::TypeTable DeviceRequestAllocationResult::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceRequestAllocationResult),
     .name = "k8s.resource.v1.DeviceRequestAllocationResult",
     .field_data = kDeviceRequestAllocationResultFields,
@@ -640,7 +640,7 @@ constinit const kgen::TypeTable DeviceRequestAllocationResult::kTable = {
     .empty = kgen::detail::kZeros<DeviceRequestAllocationResult>};
 
 constinit const kgen::TypeTable DeviceAllocationResult::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceAllocationResult),
     .name = "k8s.resource.v1.DeviceAllocationResult",
     .field_data = kDeviceAllocationResultFields,
@@ -655,7 +655,7 @@ constinit const kgen::TypeTable DeviceAllocationResult::kTable = {
     .empty = kgen::detail::kZeros<DeviceAllocationResult>};
 
 constinit const kgen::TypeTable AllocationResult::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(AllocationResult),
     .name = "k8s.resource.v1.AllocationResult",
     .field_data = kAllocationResultFields,
@@ -670,7 +670,7 @@ constinit const kgen::TypeTable AllocationResult::kTable = {
     .empty = kgen::detail::kZeros<AllocationResult>};
 
 constinit const kgen::TypeTable CELDeviceSelector::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CELDeviceSelector),
     .name = "k8s.resource.v1.CELDeviceSelector",
     .field_data = kCELDeviceSelectorFields,
@@ -685,7 +685,7 @@ constinit const kgen::TypeTable CELDeviceSelector::kTable = {
     .empty = kgen::detail::kZeros<CELDeviceSelector>};
 
 constinit const kgen::TypeTable CapacityRequestPolicyRange::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CapacityRequestPolicyRange),
     .name = "k8s.resource.v1.CapacityRequestPolicyRange",
     .field_data = kCapacityRequestPolicyRangeFields,
@@ -700,7 +700,7 @@ constinit const kgen::TypeTable CapacityRequestPolicyRange::kTable = {
     .empty = kgen::detail::kZeros<CapacityRequestPolicyRange>};
 
 constinit const kgen::TypeTable CapacityRequestPolicy::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CapacityRequestPolicy),
     .name = "k8s.resource.v1.CapacityRequestPolicy",
     .field_data = kCapacityRequestPolicyFields,
@@ -715,7 +715,7 @@ constinit const kgen::TypeTable CapacityRequestPolicy::kTable = {
     .empty = kgen::detail::kZeros<CapacityRequestPolicy>};
 
 constinit const kgen::TypeTable CapacityRequirements::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CapacityRequirements),
     .name = "k8s.resource.v1.CapacityRequirements",
     .field_data = kCapacityRequirementsFields,
@@ -730,7 +730,7 @@ constinit const kgen::TypeTable CapacityRequirements::kTable = {
     .empty = kgen::detail::kZeros<CapacityRequirements>};
 
 constinit const kgen::TypeTable Counter::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Counter),
     .name = "k8s.resource.v1.Counter",
     .field_data = kCounterFields,
@@ -745,7 +745,7 @@ constinit const kgen::TypeTable Counter::kTable = {
     .empty = kgen::detail::kZeros<Counter>};
 
 constinit const kgen::TypeTable CounterSet::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CounterSet),
     .name = "k8s.resource.v1.CounterSet",
     .field_data = kCounterSetFields,
@@ -760,7 +760,7 @@ constinit const kgen::TypeTable CounterSet::kTable = {
     .empty = kgen::detail::kZeros<CounterSet>};
 
 constinit const kgen::TypeTable DeviceAttribute::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceAttribute),
     .name = "k8s.resource.v1.DeviceAttribute",
     .field_data = kDeviceAttributeFields,
@@ -775,7 +775,7 @@ constinit const kgen::TypeTable DeviceAttribute::kTable = {
     .empty = kgen::detail::kZeros<DeviceAttribute>};
 
 constinit const kgen::TypeTable DeviceCapacity::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceCapacity),
     .name = "k8s.resource.v1.DeviceCapacity",
     .field_data = kDeviceCapacityFields,
@@ -790,7 +790,7 @@ constinit const kgen::TypeTable DeviceCapacity::kTable = {
     .empty = kgen::detail::kZeros<DeviceCapacity>};
 
 constinit const kgen::TypeTable DeviceCounterConsumption::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceCounterConsumption),
     .name = "k8s.resource.v1.DeviceCounterConsumption",
     .field_data = kDeviceCounterConsumptionFields,
@@ -805,7 +805,7 @@ constinit const kgen::TypeTable DeviceCounterConsumption::kTable = {
     .empty = kgen::detail::kZeros<DeviceCounterConsumption>};
 
 constinit const kgen::TypeTable NodeAllocatableResourceMapping::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NodeAllocatableResourceMapping),
     .name = "k8s.resource.v1.NodeAllocatableResourceMapping",
     .field_data = kNodeAllocatableResourceMappingFields,
@@ -820,7 +820,7 @@ constinit const kgen::TypeTable NodeAllocatableResourceMapping::kTable = {
     .empty = kgen::detail::kZeros<NodeAllocatableResourceMapping>};
 
 constinit const kgen::TypeTable DeviceTaint::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceTaint),
     .name = "k8s.resource.v1.DeviceTaint",
     .field_data = kDeviceTaintFields,
@@ -835,7 +835,7 @@ constinit const kgen::TypeTable DeviceTaint::kTable = {
     .empty = kgen::detail::kZeros<DeviceTaint>};
 
 constinit const kgen::TypeTable Device::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Device),
     .name = "k8s.resource.v1.Device",
     .field_data = kDeviceFields,
@@ -850,7 +850,7 @@ constinit const kgen::TypeTable Device::kTable = {
     .empty = kgen::detail::kZeros<Device>};
 
 constinit const kgen::TypeTable DeviceClaimConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceClaimConfiguration),
     .name = "k8s.resource.v1.DeviceClaimConfiguration",
     .field_data = kDeviceClaimConfigurationFields,
@@ -865,7 +865,7 @@ constinit const kgen::TypeTable DeviceClaimConfiguration::kTable = {
     .empty = kgen::detail::kZeros<DeviceClaimConfiguration>};
 
 constinit const kgen::TypeTable DeviceConstraint::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceConstraint),
     .name = "k8s.resource.v1.DeviceConstraint",
     .field_data = kDeviceConstraintFields,
@@ -880,7 +880,7 @@ constinit const kgen::TypeTable DeviceConstraint::kTable = {
     .empty = kgen::detail::kZeros<DeviceConstraint>};
 
 constinit const kgen::TypeTable DeviceSelector::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceSelector),
     .name = "k8s.resource.v1.DeviceSelector",
     .field_data = kDeviceSelectorFields,
@@ -895,7 +895,7 @@ constinit const kgen::TypeTable DeviceSelector::kTable = {
     .empty = kgen::detail::kZeros<DeviceSelector>};
 
 constinit const kgen::TypeTable ExactDeviceRequest::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ExactDeviceRequest),
     .name = "k8s.resource.v1.ExactDeviceRequest",
     .field_data = kExactDeviceRequestFields,
@@ -910,7 +910,7 @@ constinit const kgen::TypeTable ExactDeviceRequest::kTable = {
     .empty = kgen::detail::kZeros<ExactDeviceRequest>};
 
 constinit const kgen::TypeTable DeviceSubRequest::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceSubRequest),
     .name = "k8s.resource.v1.DeviceSubRequest",
     .field_data = kDeviceSubRequestFields,
@@ -925,7 +925,7 @@ constinit const kgen::TypeTable DeviceSubRequest::kTable = {
     .empty = kgen::detail::kZeros<DeviceSubRequest>};
 
 constinit const kgen::TypeTable DeviceRequest::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceRequest),
     .name = "k8s.resource.v1.DeviceRequest",
     .field_data = kDeviceRequestFields,
@@ -940,7 +940,7 @@ constinit const kgen::TypeTable DeviceRequest::kTable = {
     .empty = kgen::detail::kZeros<DeviceRequest>};
 
 constinit const kgen::TypeTable DeviceClaim::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceClaim),
     .name = "k8s.resource.v1.DeviceClaim",
     .field_data = kDeviceClaimFields,
@@ -955,7 +955,7 @@ constinit const kgen::TypeTable DeviceClaim::kTable = {
     .empty = kgen::detail::kZeros<DeviceClaim>};
 
 constinit const kgen::TypeTable DeviceClassConfiguration::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceClassConfiguration),
     .name = "k8s.resource.v1.DeviceClassConfiguration",
     .field_data = kDeviceClassConfigurationFields,
@@ -970,7 +970,7 @@ constinit const kgen::TypeTable DeviceClassConfiguration::kTable = {
     .empty = kgen::detail::kZeros<DeviceClassConfiguration>};
 
 constinit const kgen::TypeTable DeviceClassSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceClassSpec),
     .name = "k8s.resource.v1.DeviceClassSpec",
     .field_data = kDeviceClassSpecFields,
@@ -985,7 +985,7 @@ constinit const kgen::TypeTable DeviceClassSpec::kTable = {
     .empty = kgen::detail::kZeros<DeviceClassSpec>};
 
 constinit const kgen::TypeTable DeviceClass::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceClass),
     .name = "k8s.resource.v1.DeviceClass",
     .field_data = kDeviceClassFields,
@@ -1000,7 +1000,7 @@ constinit const kgen::TypeTable DeviceClass::kTable = {
     .empty = kgen::detail::kZeros<DeviceClass>};
 
 constinit const kgen::TypeTable DeviceClassList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(DeviceClassList),
     .name = "k8s.resource.v1.DeviceClassList",
     .field_data = kDeviceClassListFields,
@@ -1024,7 +1024,7 @@ const DeviceClass& DeviceClassList::operator[](std::size_t i) const noexcept { r
 DeviceClass& DeviceClassList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ResourceClaimSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceClaimSpec),
     .name = "k8s.resource.v1.ResourceClaimSpec",
     .field_data = kResourceClaimSpecFields,
@@ -1039,7 +1039,7 @@ constinit const kgen::TypeTable ResourceClaimSpec::kTable = {
     .empty = kgen::detail::kZeros<ResourceClaimSpec>};
 
 constinit const kgen::TypeTable ResourceClaimConsumerReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceClaimConsumerReference),
     .name = "k8s.resource.v1.ResourceClaimConsumerReference",
     .field_data = kResourceClaimConsumerReferenceFields,
@@ -1054,7 +1054,7 @@ constinit const kgen::TypeTable ResourceClaimConsumerReference::kTable = {
     .empty = kgen::detail::kZeros<ResourceClaimConsumerReference>};
 
 constinit const kgen::TypeTable ResourceClaimStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceClaimStatus),
     .name = "k8s.resource.v1.ResourceClaimStatus",
     .field_data = kResourceClaimStatusFields,
@@ -1069,7 +1069,7 @@ constinit const kgen::TypeTable ResourceClaimStatus::kTable = {
     .empty = kgen::detail::kZeros<ResourceClaimStatus>};
 
 constinit const kgen::TypeTable ResourceClaim::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceClaim),
     .name = "k8s.resource.v1.ResourceClaim",
     .field_data = kResourceClaimFields,
@@ -1084,7 +1084,7 @@ constinit const kgen::TypeTable ResourceClaim::kTable = {
     .empty = kgen::detail::kZeros<ResourceClaim>};
 
 constinit const kgen::TypeTable ResourceClaimList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceClaimList),
     .name = "k8s.resource.v1.ResourceClaimList",
     .field_data = kResourceClaimListFields,
@@ -1108,7 +1108,7 @@ const ResourceClaim& ResourceClaimList::operator[](std::size_t i) const noexcept
 ResourceClaim& ResourceClaimList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ResourceClaimTemplateSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceClaimTemplateSpec),
     .name = "k8s.resource.v1.ResourceClaimTemplateSpec",
     .field_data = kResourceClaimTemplateSpecFields,
@@ -1123,7 +1123,7 @@ constinit const kgen::TypeTable ResourceClaimTemplateSpec::kTable = {
     .empty = kgen::detail::kZeros<ResourceClaimTemplateSpec>};
 
 constinit const kgen::TypeTable ResourceClaimTemplate::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceClaimTemplate),
     .name = "k8s.resource.v1.ResourceClaimTemplate",
     .field_data = kResourceClaimTemplateFields,
@@ -1138,7 +1138,7 @@ constinit const kgen::TypeTable ResourceClaimTemplate::kTable = {
     .empty = kgen::detail::kZeros<ResourceClaimTemplate>};
 
 constinit const kgen::TypeTable ResourceClaimTemplateList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceClaimTemplateList),
     .name = "k8s.resource.v1.ResourceClaimTemplateList",
     .field_data = kResourceClaimTemplateListFields,
@@ -1162,7 +1162,7 @@ const ResourceClaimTemplate& ResourceClaimTemplateList::operator[](std::size_t i
 ResourceClaimTemplate& ResourceClaimTemplateList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ResourcePool::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourcePool),
     .name = "k8s.resource.v1.ResourcePool",
     .field_data = kResourcePoolFields,
@@ -1177,7 +1177,7 @@ constinit const kgen::TypeTable ResourcePool::kTable = {
     .empty = kgen::detail::kZeros<ResourcePool>};
 
 constinit const kgen::TypeTable ResourceSliceSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceSliceSpec),
     .name = "k8s.resource.v1.ResourceSliceSpec",
     .field_data = kResourceSliceSpecFields,
@@ -1192,7 +1192,7 @@ constinit const kgen::TypeTable ResourceSliceSpec::kTable = {
     .empty = kgen::detail::kZeros<ResourceSliceSpec>};
 
 constinit const kgen::TypeTable ResourceSlice::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceSlice),
     .name = "k8s.resource.v1.ResourceSlice",
     .field_data = kResourceSliceFields,
@@ -1207,7 +1207,7 @@ constinit const kgen::TypeTable ResourceSlice::kTable = {
     .empty = kgen::detail::kZeros<ResourceSlice>};
 
 constinit const kgen::TypeTable ResourceSliceList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceSliceList),
     .name = "k8s.resource.v1.ResourceSliceList",
     .field_data = kResourceSliceListFields,

@@ -63,7 +63,7 @@ constexpr std::uint8_t kPriorityClassListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable PriorityClass::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PriorityClass),
     .name = "k8s.scheduling.v1.PriorityClass",
     .field_data = kPriorityClassFields,
@@ -78,7 +78,7 @@ constinit const kgen::TypeTable PriorityClass::kTable = {
     .empty = kgen::detail::kZeros<PriorityClass>};
 
 constinit const kgen::TypeTable PriorityClassList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(PriorityClassList),
     .name = "k8s.scheduling.v1.PriorityClassList",
     .field_data = kPriorityClassListFields,

@@ -356,7 +356,7 @@ constexpr std::uint8_t kVolumeAttributesClassListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable TokenRequest::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TokenRequest),
     .name = "k8s.storage.v1.TokenRequest",
     .field_data = kTokenRequestFields,
@@ -371,7 +371,7 @@ constinit const kgen::TypeTable TokenRequest::kTable = {
     .empty = kgen::detail::kZeros<TokenRequest>};
 
 constinit const kgen::TypeTable CSIDriverSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSIDriverSpec),
     .name = "k8s.storage.v1.CSIDriverSpec",
     .field_data = kCSIDriverSpecFields,
@@ -386,7 +386,7 @@ constinit const kgen::TypeTable CSIDriverSpec::kTable = {
     .empty = kgen::detail::kZeros<CSIDriverSpec>};
 
 constinit const kgen::TypeTable CSIDriver::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSIDriver),
     .name = "k8s.storage.v1.CSIDriver",
     .field_data = kCSIDriverFields,
@@ -401,7 +401,7 @@ constinit const kgen::TypeTable CSIDriver::kTable = {
     .empty = kgen::detail::kZeros<CSIDriver>};
 
 constinit const kgen::TypeTable CSIDriverList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSIDriverList),
     .name = "k8s.storage.v1.CSIDriverList",
     .field_data = kCSIDriverListFields,
@@ -425,7 +425,7 @@ const CSIDriver& CSIDriverList::operator[](std::size_t i) const noexcept { retur
 CSIDriver& CSIDriverList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable VolumeNodeResources::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeNodeResources),
     .name = "k8s.storage.v1.VolumeNodeResources",
     .field_data = kVolumeNodeResourcesFields,
@@ -440,7 +440,7 @@ constinit const kgen::TypeTable VolumeNodeResources::kTable = {
     .empty = kgen::detail::kZeros<VolumeNodeResources>};
 
 constinit const kgen::TypeTable CSINodeDriver::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSINodeDriver),
     .name = "k8s.storage.v1.CSINodeDriver",
     .field_data = kCSINodeDriverFields,
@@ -455,7 +455,7 @@ constinit const kgen::TypeTable CSINodeDriver::kTable = {
     .empty = kgen::detail::kZeros<CSINodeDriver>};
 
 constinit const kgen::TypeTable CSINodeSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSINodeSpec),
     .name = "k8s.storage.v1.CSINodeSpec",
     .field_data = kCSINodeSpecFields,
@@ -470,7 +470,7 @@ constinit const kgen::TypeTable CSINodeSpec::kTable = {
     .empty = kgen::detail::kZeros<CSINodeSpec>};
 
 constinit const kgen::TypeTable CSINode::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSINode),
     .name = "k8s.storage.v1.CSINode",
     .field_data = kCSINodeFields,
@@ -485,7 +485,7 @@ constinit const kgen::TypeTable CSINode::kTable = {
     .empty = kgen::detail::kZeros<CSINode>};
 
 constinit const kgen::TypeTable CSINodeList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSINodeList),
     .name = "k8s.storage.v1.CSINodeList",
     .field_data = kCSINodeListFields,
@@ -509,7 +509,7 @@ const CSINode& CSINodeList::operator[](std::size_t i) const noexcept { return it
 CSINode& CSINodeList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable CSIStorageCapacity::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSIStorageCapacity),
     .name = "k8s.storage.v1.CSIStorageCapacity",
     .field_data = kCSIStorageCapacityFields,
@@ -524,7 +524,7 @@ constinit const kgen::TypeTable CSIStorageCapacity::kTable = {
     .empty = kgen::detail::kZeros<CSIStorageCapacity>};
 
 constinit const kgen::TypeTable CSIStorageCapacityList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(CSIStorageCapacityList),
     .name = "k8s.storage.v1.CSIStorageCapacityList",
     .field_data = kCSIStorageCapacityListFields,
@@ -548,7 +548,7 @@ const CSIStorageCapacity& CSIStorageCapacityList::operator[](std::size_t i) cons
 CSIStorageCapacity& CSIStorageCapacityList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable StorageClass::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StorageClass),
     .name = "k8s.storage.v1.StorageClass",
     .field_data = kStorageClassFields,
@@ -563,7 +563,7 @@ constinit const kgen::TypeTable StorageClass::kTable = {
     .empty = kgen::detail::kZeros<StorageClass>};
 
 constinit const kgen::TypeTable StorageClassList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(StorageClassList),
     .name = "k8s.storage.v1.StorageClassList",
     .field_data = kStorageClassListFields,
@@ -587,7 +587,7 @@ const StorageClass& StorageClassList::operator[](std::size_t i) const noexcept {
 StorageClass& StorageClassList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable VolumeAttachmentSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeAttachmentSource),
     .name = "k8s.storage.v1.VolumeAttachmentSource",
     .field_data = kVolumeAttachmentSourceFields,
@@ -602,7 +602,7 @@ constinit const kgen::TypeTable VolumeAttachmentSource::kTable = {
     .empty = kgen::detail::kZeros<VolumeAttachmentSource>};
 
 constinit const kgen::TypeTable VolumeAttachmentSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeAttachmentSpec),
     .name = "k8s.storage.v1.VolumeAttachmentSpec",
     .field_data = kVolumeAttachmentSpecFields,
@@ -617,7 +617,7 @@ constinit const kgen::TypeTable VolumeAttachmentSpec::kTable = {
     .empty = kgen::detail::kZeros<VolumeAttachmentSpec>};
 
 constinit const kgen::TypeTable VolumeError::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeError),
     .name = "k8s.storage.v1.VolumeError",
     .field_data = kVolumeErrorFields,
@@ -632,7 +632,7 @@ constinit const kgen::TypeTable VolumeError::kTable = {
     .empty = kgen::detail::kZeros<VolumeError>};
 
 constinit const kgen::TypeTable VolumeAttachmentStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeAttachmentStatus),
     .name = "k8s.storage.v1.VolumeAttachmentStatus",
     .field_data = kVolumeAttachmentStatusFields,
@@ -647,7 +647,7 @@ constinit const kgen::TypeTable VolumeAttachmentStatus::kTable = {
     .empty = kgen::detail::kZeros<VolumeAttachmentStatus>};
 
 constinit const kgen::TypeTable VolumeAttachment::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeAttachment),
     .name = "k8s.storage.v1.VolumeAttachment",
     .field_data = kVolumeAttachmentFields,
@@ -662,7 +662,7 @@ constinit const kgen::TypeTable VolumeAttachment::kTable = {
     .empty = kgen::detail::kZeros<VolumeAttachment>};
 
 constinit const kgen::TypeTable VolumeAttachmentList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeAttachmentList),
     .name = "k8s.storage.v1.VolumeAttachmentList",
     .field_data = kVolumeAttachmentListFields,
@@ -686,7 +686,7 @@ const VolumeAttachment& VolumeAttachmentList::operator[](std::size_t i) const no
 VolumeAttachment& VolumeAttachmentList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable VolumeAttributesClass::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeAttributesClass),
     .name = "k8s.storage.v1.VolumeAttributesClass",
     .field_data = kVolumeAttributesClassFields,
@@ -701,7 +701,7 @@ constinit const kgen::TypeTable VolumeAttributesClass::kTable = {
     .empty = kgen::detail::kZeros<VolumeAttributesClass>};
 
 constinit const kgen::TypeTable VolumeAttributesClassList::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(VolumeAttributesClassList),
     .name = "k8s.storage.v1.VolumeAttributesClassList",
     .field_data = kVolumeAttributesClassListFields,

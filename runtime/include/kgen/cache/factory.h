@@ -61,6 +61,9 @@ class ScopedInformer {
   SharedInformer<T> informer_;
 };
 
+template <typename T, typename L>
+class InformerAccessor;
+
 // The informer and the lister of a resource without generated code. Include kgen/cache/dynamic_informer.h to use it.
 using DynamicInformer = ScopedInformer<Unstructured, DynamicLister>;
 
@@ -85,6 +88,14 @@ class SharedInformerFactory {
   SharedInformerFactory(const SharedInformerFactory&) = delete;
   SharedInformerFactory& operator=(const SharedInformerFactory&) = delete;
   ~SharedInformerFactory();
+
+  // Returns the accessor of a type that no generated accessor is for: a projection (docs/projections.md).
+  //
+  //   auto pods = factory.Of<agent::PodAddress>();
+  template <detail::IsProjection T>
+  InformerAccessor<T, Lister<T>> Of() const {
+    return InformerAccessor<T, Lister<T>>(state_);
+  }
 
   // Returns the informer of a resource without generated code; created, and so requested, by the first call. All calls
   // for one resource and scope share it, but for a mapping of another kind, or one that comes after the start of an

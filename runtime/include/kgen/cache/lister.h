@@ -17,12 +17,17 @@
 #include "kgen/cache/snapshot.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/string.h"
+#include "kgen/core/type_table.h"
 
 namespace kgen {
 
 class Selector;
 
 namespace detail {
+// All kinds but projections without metadata.labels. Types that are only declared so far count as having labels.
+template <typename T>
+concept HasLabels = !IsProjection<T> || requires(const T& object) { object.metadata.labels; };
+
 // A null `selector` selects everything, an empty namespace all namespaces.
 std::vector<AnyRef> ListFromStore(const Shared<cache::Store>& store, std::string_view namespace_,
                                   const Selector* selector);
@@ -42,7 +47,9 @@ class NamespaceLister {
   std::vector<Ref<const T>> List() const {
     return detail::TypedRefs<T>(detail::ListFromStore(store_, namespace_, nullptr));
   }
-  std::vector<Ref<const T>> List(const Selector& selector) const {
+  std::vector<Ref<const T>> List(const Selector& selector) const
+    requires detail::HasLabels<T>
+  {
     return detail::TypedRefs<T>(detail::ListFromStore(store_, namespace_, &selector));
   }
 
@@ -59,7 +66,9 @@ class Lister {
 
   // Returns all objects, of every namespace.
   std::vector<Ref<const T>> List() const { return detail::TypedRefs<T>(detail::ListFromStore(store_, "", nullptr)); }
-  std::vector<Ref<const T>> List(const Selector& selector) const {
+  std::vector<Ref<const T>> List(const Selector& selector) const
+    requires detail::HasLabels<T>
+  {
     return detail::TypedRefs<T>(detail::ListFromStore(store_, "", &selector));
   }
   // Returns the object, or null if there is none. The namespace of the key is empty for a cluster-scoped kind.

@@ -52,6 +52,10 @@ struct HandlerOptions {
   // removing another one there does not wait for the running call of that one. There is no backlog, so
   // `backlog_warning` and `backlog_bytes` have no effect.
   bool short_calls = false;
+  // True: leaves out each Updated whose two states differ in nothing but metadata.resourceVersion and
+  // metadata.managedFields, unless its reason is kResync. Of a projection only the members that it has count: most
+  // updates of a pod change no other label, node or address.
+  bool skip_unchanged = false;
 };
 
 // Destroying it removes the handler. The destructor waits for the running call to end, and no call starts afterwards.

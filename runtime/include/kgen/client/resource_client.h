@@ -32,8 +32,9 @@ struct Unstructured;
 // Objects whose type says which resource they belong to. Unstructured and PartialObjectMetadata do not: the clients of
 // Unstructured come from kgen::DynamicClient.
 template <typename T>
-concept TypeNamesItsResource = !std::is_same_v<T, Unstructured> && !std::is_same_v<T, PartialObjectMetadata> &&
-                               requires(const T& object) { object.metadata.resourceVersion; };
+concept TypeNamesItsResource =
+    !std::is_same_v<T, Unstructured> && !std::is_same_v<T, PartialObjectMetadata> && !detail::IsProjection<T> &&
+    requires(const T& object) { object.metadata.resourceVersion; };
 
 template <typename T, typename L, Verbs verbs, typename... Subresources>
 class AsyncResourceClient;

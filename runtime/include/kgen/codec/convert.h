@@ -68,7 +68,7 @@ Result<void> ConvertValue(void* from, const ValueType& from_type, void* to, cons
 // Thread safety: pure. Does not block.
 // Ownership: the result shares no block that can change with `from` or anything else.
 template <typename To, typename From>
-  requires(detail::kFormOf<To> != -1 && detail::kFormOf<To> == detail::kFormOf<From>)
+  requires(detail::kFormOf<To> != -1 && detail::kFormOf<To> == detail::kFormOf<From> && !detail::IsProjection<From>)
 Result<Converted<To>> Convert(From from) {
   Result<Converted<To>> result{std::in_place};
   auto done = detail::ConvertValue(&from, kTypeOf<From>, &result->value, kTypeOf<To>, result->unplaced);

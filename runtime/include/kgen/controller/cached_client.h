@@ -222,6 +222,8 @@ class CachedClient {
   static constexpr void CheckWhole() {
     static_assert(!std::is_same_v<T, PartialObjectMetadata>,
                   "metadata alone can be patched and deleted; create, update and apply need the whole object");
+    static_assert(!detail::IsProjection<T>,
+                  "a projection can be patched and deleted; create, update and apply need the whole object");
   }
   template <typename T, typename F>
   static Result<T> Answer(F write) {

@@ -140,7 +140,7 @@ struct WatchSpec {
   const KindInfo* kind = nullptr;             // null: `dynamic`
   std::optional<GroupVersionKind> dynamic{};  // its resource is asked from the server
   Owners owners = Owners::kController;
-  std::function<bool(const AnyEvent&)> passes{};  // null: everything
+  std::optional<EventPredicate> passes{};  // absent: everything
   // A watch of kWatches has one of these. If both are null, the user's function is empty.
   std::function<void(const AnyRef& object, Requests&)> map{};
   std::function<void(const AnyEvent& event, Requests&)> handle{};

@@ -47,6 +47,8 @@ enum class Verdict : std::int8_t { kDrop = -1, kNone = 0, kPass = 1 };
 class Judge : public SharedObject {
  public:
   virtual Verdict Of(const AnyEvent& event) const = 0;
+  // Adds the members of the metadata that the predicate reads; "" stands for all.
+  virtual void AddNeeds(std::vector<std::string_view>& /*members*/) const {}
 };
 
 template <typename F>
@@ -76,6 +78,8 @@ class EventPredicate {
  public:
   // Returns whether the event passes. An exception of a user's function is passed on.
   bool operator()(const AnyEvent& event) const { return !judge_ || judge_->Of(event) != Verdict::kDrop; }
+  // Errors: kInvalidArgument if the predicate reads metadata that the objects, of a projection, do not have.
+  Result<void> Fits(const TypeTable& table) const;
 
  protected:
   EventPredicate() noexcept = default;

@@ -24,7 +24,7 @@
 namespace kgen {
 
 // Incremented with every change to the structs below or to the meaning of their members.
-inline constexpr std::uint32_t kTableVersion = 1;
+inline constexpr std::uint32_t kTableVersion = 2;
 
 // Says how a value is stored. Values of the first group are Optional<scalar> in fields, and plain in lists and maps.
 enum class ValueKind : std::uint8_t {
@@ -65,6 +65,8 @@ enum FieldFlags : std::uint8_t {
 
 enum TableFlags : std::uint8_t {
   kPreservesUnknown = 1,  // the schema allows members that it does not name, so strict decoding accepts them
+  kProjection = 2,        // has a part of the schema's members: the decoder skips all others
+  kMetadataPart = 4,      // of a projection: the struct has the layout of ObjectMeta
 };
 
 // A member of a struct. Scalars are Optional<scalar>, structs are Optional<struct> (kBox) except `metadata` (kStruct).
@@ -148,6 +150,10 @@ const T& Empty() noexcept {
 // Structs with a table. Generated types, and the runtime's own (ObjectMeta, Unstructured, ...).
 template <typename T>
 concept HasTable = requires { T::kTable; };
+
+// Kinds that have a part of the members (kgen project), and so can be read but not written.
+template <typename T>
+concept IsProjection = HasTable<T> && requires { requires T::kIsProjection; };
 
 // Print values as YAML, without a newline after the last line; "absent" for null, and for an unset value. These
 // functions are compiled in the codec layer, whose encoder they use, so a program that prints links kgen::codec.

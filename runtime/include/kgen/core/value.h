@@ -30,6 +30,8 @@ namespace detail {
 void CopyStruct(void* to, const void* from, const TypeTable& table);
 void DestroyStruct(void* object, const TypeTable& table) noexcept;
 bool EqualStruct(const void* a, const void* b, const TypeTable& table) noexcept;
+// Compares two objects as EqualStruct() does, but for metadata.resourceVersion and metadata.managedFields.
+bool EqualButVersion(const void* a, const void* b, const TypeTable& table) noexcept;
 // Returns true if the struct would encode as `{}`. A struct that only a non-const access created is absent while this
 // is true.
 bool IsEmptyStruct(const void* object, const TypeTable& table) noexcept;

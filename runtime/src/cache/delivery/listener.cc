@@ -13,11 +13,17 @@
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
+#include "kgen/core/value.h"
 
 namespace kgen::cache {
 namespace {
 
 constexpr Nanos kSlowCall = std::chrono::milliseconds(100);
+
+bool ChangesNothing(const AnyEvent& event) noexcept {
+  return event.type == AnyEvent::Type::kUpdated && event.reason != Reason::kResync && event.before && event.now &&
+         detail::EqualButVersion(event.before.object(), event.now.object(), event.now.table());
+}
 
 thread_local Listener* running_here = nullptr;  // the listener whose handler this thread is running
 
@@ -56,6 +62,7 @@ Listener::Listener(AnyHandler handler, HandlerOptions options, std::string infor
       handler_(std::move(handler)) {}
 
 void Listener::Deliver(std::vector<AnyEvent> events) {
+  if (options_.skip_unchanged) std::erase_if(events, ChangesNothing);
   std::optional<Observer::BacklogHigh> high;
   bool drain = false;
   {

@@ -40,7 +40,7 @@ struct StartMark : SharedObject {
 //   L3  Remove() from the functions themselves returns at once; they are destroyed after that call.
 //   L4  HasSynced() becomes true only after InitialQueued() and after the calls for all initial events have returned.
 //       It then stays true.
-//   L5  Nothing is dropped while registered, and nothing is called after removal.
+//   L5  Nothing is dropped while registered, but what HandlerOptions leave out, and nothing is called after removal.
 class Listener final : public SharedObject {
  public:
   // If `started` is null, the informer counts as started.

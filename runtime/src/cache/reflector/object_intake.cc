@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/metadata_table.h"
 #include "core/observers/notify_observer.h"
 #include "kgen/codec/encode.h"
 #include "kgen/core/object_meta.h"
@@ -32,7 +33,8 @@ AnyRef WithIdentity(AnyRef changed, const meta::v1::ObjectMeta& received) {
 }
 
 bool IsForeign(const Identity& identity, const TypeTable& table) {
-  return table.kind != nullptr && !identity.kind.empty() && identity.kind != table.kind->kind;
+  const bool part = detail::IsMetadataOnly(table) && identity.kind == "PartialObjectMetadata";
+  return table.kind != nullptr && !identity.kind.empty() && identity.kind != table.kind->kind && !part;
 }
 
 // A name without its namespace is not a key: it identifies another object, or none. Using it as one would make the real

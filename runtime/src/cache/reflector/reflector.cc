@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/metadata_table.h"
 #include "core/observers/notify_observer.h"
 
 namespace kgen::cache {
@@ -49,7 +50,8 @@ void Reflector::Start() {
   hooks.version = [this] { return version_; };
   hooks.done = [this](Result<std::optional<std::string>> verdict) { OnHistoryChecked(std::move(verdict)); };
   const auto seed = static_cast<std::uint64_t>(jitter_.Between(0, std::int64_t{1} << 62));
-  check_ = MakeShared<HistoryCheck>(source_, table_.kind, executor_, strand_, gate_, seed, std::move(hooks));
+  check_ =
+      MakeShared<HistoryCheck>(source_, detail::ListedKind(table_), executor_, strand_, gate_, seed, std::move(hooks));
   Go(&Reflector::StartRound);
 }
 

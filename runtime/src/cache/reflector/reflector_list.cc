@@ -5,6 +5,7 @@
 
 #include "cache/reflector/reflector.h"
 #include "client/request/errors.h"
+#include "core/metadata_table.h"
 #include "core/observers/notify_observer.h"
 #include "kgen/core/value.h"
 
@@ -16,7 +17,7 @@ constexpr std::int64_t kDefaultPageSize = 500;
 // The envelope shows whether the server sent something else, for example a Status or a Table.
 Result<void> CheckEnvelope(const ListSplitter& list, const TypeTable& table) {
   if (PeekIdentity(list.envelope()).kind == "Status") return Fail(client::WatchError(list.envelope()));
-  return CheckListKind(list.envelope(), table.kind, list.has_items());
+  return CheckListKind(list.envelope(), detail::ListedKind(table), list.has_items());
 }
 
 }  // namespace

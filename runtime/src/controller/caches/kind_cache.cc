@@ -9,6 +9,7 @@
 #include "cache/wait_for_sync.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
+#include "core/metadata_table.h"
 #include "core/observers/notify_observer.h"
 #include "core/quoted.h"
 #include "kgen/client/options.h"
@@ -102,14 +103,16 @@ Shared<cache::Informer> KindCache::MakeInformer(const cache::Selection& selectio
   if (metadata || &table_ == &Unstructured::kTable) {
     settings.transform = cache::AddingKind([&kind = kind_]() -> const KindInfo& { return kind; }, options.transform);
   }
-  auto source = cache::MakeListWatch(connection, kind_, selection, {},
-                                     metadata ? cache::ObjectForm::kMetadata : cache::ObjectForm::kWhole);
+  auto source = cache::MakeListWatch(
+      connection, kind_, selection, {},
+      metadata || detail::IsMetadataOnly(table_) ? cache::ObjectForm::kMetadata : cache::ObjectForm::kWhole);
   return MakeShared<cache::Informer>(connection, std::move(source), table_, std::move(settings));
 }
 
 std::string KindCache::name() const {
   std::string name(kind_.resource);
   if (&table_ == &PartialObjectMetadata::kTable) name += " (metadata)";
+  if ((table_.flags & kProjection) != 0) name += std::string(" (") + table_.name + ")";
   return name;
 }
 
@@ -243,6 +246,10 @@ Result<void> KindCache::Select(const cache::AnySnapshot& view, const ListFilter&
   }
   if (!filter.index.empty() && !filter.namespace_.empty()) {
     std::erase_if(found, [&](const AnyRef& object) { return object.metadata()->namespace_ != filter.namespace_; });
+  }
+  if (!filter.labels.is_everything() && !detail::KeepsMetadata(table_, "labels")) {
+    return Fail(Code::kInvalidArgument, std::string("the filter selects by labels, but ") + table_.name +
+                                            " has none; add metadata.labels to the members of the projection");
   }
   if (!filter.labels.is_everything()) {
     std::erase_if(found, [&](const AnyRef& object) { return !filter.labels.Matches(object.metadata()->labels); });

@@ -54,7 +54,7 @@ constexpr std::uint8_t kLeaseSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable LeaseSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LeaseSpec),
     .name = "kgen.controller.LeaseSpec",
     .field_data = kLeaseSpecFields,
@@ -69,7 +69,7 @@ constinit const kgen::TypeTable LeaseSpec::kTable = {
     .empty = kgen::detail::kZeros<LeaseSpec>};
 
 constinit const kgen::TypeTable Lease::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Lease),
     .name = "kgen.controller.Lease",
     .field_data = kLeaseFields,

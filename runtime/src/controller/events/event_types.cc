@@ -86,7 +86,7 @@ constexpr std::uint8_t kEventSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable EventSource::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EventSource),
     .name = "kgen.controller.EventSource",
     .field_data = kEventSourceFields,
@@ -101,7 +101,7 @@ constinit const kgen::TypeTable EventSource::kTable = {
     .empty = kgen::detail::kZeros<EventSource>};
 
 constinit const kgen::TypeTable ObjectReference::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ObjectReference),
     .name = "kgen.controller.ObjectReference",
     .field_data = kObjectReferenceFields,
@@ -116,7 +116,7 @@ constinit const kgen::TypeTable ObjectReference::kTable = {
     .empty = kgen::detail::kZeros<ObjectReference>};
 
 constinit const kgen::TypeTable EventSeries::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(EventSeries),
     .name = "kgen.controller.EventSeries",
     .field_data = kEventSeriesFields,
@@ -131,7 +131,7 @@ constinit const kgen::TypeTable EventSeries::kTable = {
     .empty = kgen::detail::kZeros<EventSeries>};
 
 constinit const kgen::TypeTable Event::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(Event),
     .name = "kgen.controller.Event",
     .field_data = kEventFields,

@@ -231,7 +231,7 @@ void ControllerRunner::Add(const ObjectKey& key, Cause cause, const Watch& watch
 // Runs in the handler of one informer; those of several may run at once.
 void ControllerRunner::OnEvent(const Watch& watch, const AnyEvent& event) {
   if (passes_ && !Passes(*passes_, watch, event)) return;
-  if (watch.spec.passes && !Passes(watch.spec.passes, watch, event)) return;
+  if (watch.spec.passes && !Passes(*watch.spec.passes, watch, event)) return;
   AddKeys(watch, event);
 }
 

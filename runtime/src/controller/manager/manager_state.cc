@@ -6,6 +6,7 @@
 
 #include "client/verbs/kind_registry.h"
 #include "core/execution/thread_pool.h"
+#include "core/metadata_table.h"
 #include "core/out_of_memory.h"
 #include "core/thrown.h"
 #include "kgen/client/rest_mapper.h"
@@ -106,6 +107,20 @@ Result<void> CheckOptions(const ManagerOptions& options) {
                                             ", but a time is not negative; kgen::kNoLimit means for ever");
   }
   return {};
+}
+
+// A projection may lack what the controller reads of the metadata. Its functions cannot ask for what is not there.
+Result<void> CheckFits(const detail::WatchSpec& watch, const std::optional<AnyPredicate>& passes) {
+  if (watch.passes) {
+    if (Result<void> fits = watch.passes->Fits(*watch.table); !fits) return fits;
+  }
+  if (passes) {
+    if (Result<void> fits = passes->Fits(*watch.table); !fits) return fits;
+  }
+  if (watch.role != detail::WatchSpec::Role::kOwns || detail::KeepsMetadata(*watch.table, "ownerReferences")) return {};
+  return Fail(Code::kInvalidArgument,
+              std::string("Owns() reads metadata.ownerReferences, which ") + watch.table->name +
+                  " does not have; add metadata.ownerReferences to the members of the projection");
 }
 
 }  // namespace
@@ -223,9 +238,11 @@ Result<void> ManagerState::TakeThreads(int threads) {
 }
 
 // May ask the server, for dynamic kinds.
-Result<std::vector<ControllerRunner::Watch>> ManagerState::Resolve(std::vector<detail::WatchSpec> specs) {
+Result<std::vector<ControllerRunner::Watch>> ManagerState::Resolve(std::vector<detail::WatchSpec> specs,
+                                                                   const std::optional<AnyPredicate>& passes) {
   std::vector<ControllerRunner::Watch> watches;
   for (detail::WatchSpec& spec : specs) {
+    if (Result<void> fits = CheckFits(spec, passes); !fits) return Fail(std::move(fits).error());
     if (spec.dynamic) {
       Result<ResourceMapping> mapping = plain_.mapper().ForKind(*spec.dynamic);
       if (!mapping) return Fail(mapping.error());
@@ -244,7 +261,7 @@ Result<Shared<ControllerRunner>> ManagerState::AddController(detail::ControllerS
   if (Result<void> taken = TakeName(spec.name); !taken) return Fail(taken.error().With(doing));
   int threads = 0;
   const auto make = [&]() -> Result<Shared<ControllerRunner>> {
-    auto watches = Resolve(std::move(spec.watches));
+    auto watches = Resolve(std::move(spec.watches), spec.passes);
     if (!watches) return Fail(watches.error());
     ControllerDefaults settings = SettingsOf(spec, ControllerRunner::KindOf(*watches));
     if (Result<void> enough = TakeThreads(1 + settings.max_concurrent_reconciles); !enough) return Fail(enough.error());

@@ -63,7 +63,8 @@ class ManagerState final : public SharedObject {
     EventRecorder recorder;
   };
 
-  Result<std::vector<ControllerRunner::Watch>> Resolve(std::vector<detail::WatchSpec> specs);
+  Result<std::vector<ControllerRunner::Watch>> Resolve(std::vector<detail::WatchSpec> specs,
+                                                       const std::optional<AnyPredicate>& passes);
   Result<void> Check(const detail::ControllerSpec& spec) const;
   ControllerDefaults SettingsOf(const detail::ControllerSpec& spec, const KindInfo* kind) const;
   Result<void> TakeName(const std::string& name);

@@ -109,7 +109,7 @@ constexpr std::uint8_t kSubjectAccessReviewSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable FieldSelectorAttributes::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(FieldSelectorAttributes),
     .name = "kgen.controller.FieldSelectorAttributes",
     .field_data = kFieldSelectorAttributesFields,
@@ -124,7 +124,7 @@ constinit const kgen::TypeTable FieldSelectorAttributes::kTable = {
     .empty = kgen::detail::kZeros<FieldSelectorAttributes>};
 
 constinit const kgen::TypeTable LabelSelectorAttributes::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(LabelSelectorAttributes),
     .name = "kgen.controller.LabelSelectorAttributes",
     .field_data = kLabelSelectorAttributesFields,
@@ -139,7 +139,7 @@ constinit const kgen::TypeTable LabelSelectorAttributes::kTable = {
     .empty = kgen::detail::kZeros<LabelSelectorAttributes>};
 
 constinit const kgen::TypeTable NonResourceAttributes::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(NonResourceAttributes),
     .name = "kgen.controller.NonResourceAttributes",
     .field_data = kNonResourceAttributesFields,
@@ -154,7 +154,7 @@ constinit const kgen::TypeTable NonResourceAttributes::kTable = {
     .empty = kgen::detail::kZeros<NonResourceAttributes>};
 
 constinit const kgen::TypeTable ResourceAttributes::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(ResourceAttributes),
     .name = "kgen.controller.ResourceAttributes",
     .field_data = kResourceAttributesFields,
@@ -169,7 +169,7 @@ constinit const kgen::TypeTable ResourceAttributes::kTable = {
     .empty = kgen::detail::kZeros<ResourceAttributes>};
 
 constinit const kgen::TypeTable SubjectAccessReviewSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SubjectAccessReviewSpec),
     .name = "kgen.controller.SubjectAccessReviewSpec",
     .field_data = kSubjectAccessReviewSpecFields,
@@ -184,7 +184,7 @@ constinit const kgen::TypeTable SubjectAccessReviewSpec::kTable = {
     .empty = kgen::detail::kZeros<SubjectAccessReviewSpec>};
 
 constinit const kgen::TypeTable SubjectAccessReviewStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SubjectAccessReviewStatus),
     .name = "kgen.controller.SubjectAccessReviewStatus",
     .field_data = kSubjectAccessReviewStatusFields,
@@ -199,7 +199,7 @@ constinit const kgen::TypeTable SubjectAccessReviewStatus::kTable = {
     .empty = kgen::detail::kZeros<SubjectAccessReviewStatus>};
 
 constinit const kgen::TypeTable SubjectAccessReview::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(SubjectAccessReview),
     .name = "kgen.controller.SubjectAccessReview",
     .field_data = kSubjectAccessReviewFields,

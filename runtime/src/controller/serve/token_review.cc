@@ -72,7 +72,7 @@ constexpr std::uint8_t kTokenReviewSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable TokenReviewSpec::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TokenReviewSpec),
     .name = "kgen.controller.TokenReviewSpec",
     .field_data = kTokenReviewSpecFields,
@@ -87,7 +87,7 @@ constinit const kgen::TypeTable TokenReviewSpec::kTable = {
     .empty = kgen::detail::kZeros<TokenReviewSpec>};
 
 constinit const kgen::TypeTable UserInfo::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(UserInfo),
     .name = "kgen.controller.UserInfo",
     .field_data = kUserInfoFields,
@@ -102,7 +102,7 @@ constinit const kgen::TypeTable UserInfo::kTable = {
     .empty = kgen::detail::kZeros<UserInfo>};
 
 constinit const kgen::TypeTable TokenReviewStatus::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TokenReviewStatus),
     .name = "kgen.controller.TokenReviewStatus",
     .field_data = kTokenReviewStatusFields,
@@ -117,7 +117,7 @@ constinit const kgen::TypeTable TokenReviewStatus::kTable = {
     .empty = kgen::detail::kZeros<TokenReviewStatus>};
 
 constinit const kgen::TypeTable TokenReview::kTable = {
-    .version = 1,
+    .version = 2,
     .size = sizeof(TokenReview),
     .name = "kgen.controller.TokenReview",
     .field_data = kTokenReviewFields,

@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Hash of the headers: de1187e814d43ab8.
+// Hash of the headers: 99b332caff7ddf05.
 
 #endif  // ACME_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef DELIVERY_FINGERPRINT_H_
 #define DELIVERY_FINGERPRINT_H_
 
-// Hash of the headers: fa98b8c6b1876b11.
+// Hash of the headers: 6038bc9d55509c76.
 
 #endif  // DELIVERY_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Hash of the headers: 0e15cf36d3b1bb9d.
+// Hash of the headers: 4024dc31588393d0.
 
 #endif  // HOSTILE_FINGERPRINT_H_

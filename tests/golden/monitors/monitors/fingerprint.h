@@ -5,6 +5,6 @@
 #ifndef MONITORS_FINGERPRINT_H_
 #define MONITORS_FINGERPRINT_H_
 
-// Hash of the headers: 4616656561e4a49f.
+// Hash of the headers: 0e1c65681bcb3777.
 
 #endif  // MONITORS_FINGERPRINT_H_

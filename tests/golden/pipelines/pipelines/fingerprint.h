@@ -5,6 +5,6 @@
 #ifndef PIPELINES_FINGERPRINT_H_
 #define PIPELINES_FINGERPRINT_H_
 
-// Hash of the headers: de48ad53eba39eb3.
+// Hash of the headers: 581c464964309bac.
 
 #endif  // PIPELINES_FINGERPRINT_H_

@@ -1,0 +1,29 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Answers questions from standard input, one a line: `address 10.0.3.7`, `container containerd://4f6b...`, `uid ...`,
+// `owner ...`.
+#include <kgen/client/config.h>
+#include <kgen/core/stop.h>
+
+#include <iostream>
+#include <string>
+
+#include "pod_lookup.h"
+
+int main() {
+  const std::stop_token stop = kgen::StopOnSignals();
+  PodLookup lookup(kgen::Must(kgen::Connection::New(kgen::Must(kgen::rest::LoadConfig()))));
+  kgen::Must(lookup.Start(stop));
+  const auto print = [](const PodLookup::Entry& pod) {
+    if (pod)
+      std::cout << pod->metadata.namespace_ << '/' << pod->metadata.name << " on " << pod->spec->nodeName << '\n';
+  };
+  for (std::string what, value; std::cin >> what >> value;) {
+    if (what == "address") print(lookup.ByAddress(value));
+    if (what == "container") print(lookup.ByContainer(value));
+    if (what == "uid") print(lookup.ByUid(value));
+    if (what == "owner") {
+      for (const PodLookup::Entry& pod : lookup.ByOwner(value)) print(pod);
+    }
+  }
+}

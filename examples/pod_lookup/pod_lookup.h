@@ -1,0 +1,47 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// PodLookup: which pod has this address, this container, this UID, or this owner? For agents and data planes, which see
+// packets and processes, and not names.
+//
+//   PodLookup lookup(connection);
+//   kgen::Must(lookup.Start(stop));
+//   if (const auto pod = lookup.ByAddress("10.0.3.7")) Log(pod->metadata.name);
+//
+// Thread safety: const members from any thread. Reads take no lock and never wait for the writer.
+#ifndef KGEN_EXAMPLES_POD_LOOKUP_POD_LOOKUP_H_
+#define KGEN_EXAMPLES_POD_LOOKUP_POD_LOOKUP_H_
+
+#include <kgen/cache/factory.h>
+#include <kgen/client/connection.h>
+#include <lookup/projections.h>
+
+#include <stop_token>
+#include <string_view>
+#include <vector>
+
+class PodLookup {
+ public:
+  using Entry = kgen::Ref<const lookup::PodEntry>;  // null: no pod
+
+  explicit PodLookup(const kgen::Connection& connection);
+
+  // Starts to follow the pods, and blocks until all of them are known. Errors: those of WaitForCacheSync().
+  [[nodiscard]] kgen::Result<void> Start(std::stop_token stop);
+
+  // The pod that has the address now. Pods that have ended gave theirs back, and pods on the network of their node
+  // share its address, so neither is found.
+  Entry ByAddress(std::string_view ip) const { return Only("address", ip); }
+  // As the kubelet writes it: "containerd://4f6b...".
+  Entry ByContainer(std::string_view id) const { return Only("container", id); }
+  Entry ByUid(std::string_view uid) const { return Only("uid", uid); }
+  // The pods with an owner reference to that UID: those of a ReplicaSet, of a Job, ...
+  std::vector<Entry> ByOwner(std::string_view uid) const;
+
+ private:
+  Entry Only(std::string_view index, std::string_view value) const;
+
+  kgen::SharedInformerFactory factory_;
+  kgen::SharedInformer<lookup::PodEntry> pods_;
+};
+
+#endif  // KGEN_EXAMPLES_POD_LOOKUP_POD_LOOKUP_H_
