@@ -12,9 +12,11 @@
 
 #include "bench/budget.h"
 #include "bench/heap.h"
+#include "bench/pod_informer.h"
 #include "bench/process.h"
 #include "bench/reference_pods.h"
 #include "bench/scripted_transport.h"
+#include "bench_parts/projections.h"
 #include "k8s/core/v1/types.h"
 #include "k8s/informers.h"
 #include "kgen/client/connection.h"
@@ -57,7 +59,9 @@ std::string WithEveryTenthChanged(std::vector<std::string> pods) {
 
 // ------------------------------------------------------------------------------------------------ in the child
 
-// A running informer of pods over a ScriptedTransport. Never destroyed, since destruction is not measured.
+// A running informer of pods, whole or projected, over a ScriptedTransport. Never destroyed, since destruction is not
+// measured.
+template <typename T>
 struct PodInformer {
   Shared<Executor> executor = MakeThreadPool({.threads = 2});
   Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();
@@ -71,14 +75,14 @@ struct PodInformer {
     options.defaults.streaming_list = streaming;
     factory = std::make_unique<k8s::SharedInformerFactory>(connection, std::move(options));
     registration = Pods().AddEventHandler({
-        .on_add = [this](const Added<Pod>&) { ++received; },
-        .on_update = [this](const Updated<Pod>&) { ++received; },
-        .on_delete = [this](const Deleted<Pod>&) { ++received; },
+        .on_add = [this](const Added<T>&) { ++received; },
+        .on_update = [this](const Updated<T>&) { ++received; },
+        .on_delete = [this](const Deleted<T>&) { ++received; },
     });
     factory->Start();
   }
 
-  SharedInformer<Pod> Pods() const { return factory->Core().V1().Pods().Informer(); }
+  SharedInformer<T> Pods() const { return PodsOf<T>(*factory); }
 
   Result<void> WaitForSync() const { return factory->WaitForCacheSync({}, {.handlers = {&registration}}); }
 
@@ -117,11 +121,12 @@ struct PodInformer {
 };
 
 // Arguments: a file of items or, for a streaming list, of events; and which of the two.
+template <typename T>
 Result<Figures> SyncOnce(const std::vector<std::string>& arguments) {
   const bool streaming = arguments.at(1) == "stream";
   Result<MappedItems> items = MappedItems::Open(arguments.at(0));
   if (!items) return Fail(std::move(items).error());
-  auto* informer = new PodInformer();
+  auto* informer = new PodInformer<T>();
   informer->transport->SetList("Pod", "7000000", items->text(), items->text());
   informer->Start(streaming);
   if (Result<void> synced = informer->WaitForSync(); !synced) return Fail(std::move(synced).error());
@@ -136,11 +141,12 @@ double InUse() {
 }
 
 // Arguments: a file of items, and the same with every tenth one changed.
+template <typename T>
 Result<Figures> Relists(const std::vector<std::string>& arguments) {
   Result<MappedItems> items = MappedItems::Open(arguments.at(0));
   Result<MappedItems> changed = MappedItems::Open(arguments.at(1));
   if (!items || !changed) return Fail(Code::kNotFound, "no prepared lists");
-  auto* informer = new PodInformer();
+  auto* informer = new PodInformer<T>();
   informer->transport->SetList("Pod", "7000000", items->text());
   const double in_use = InUse();
   Heap::StartCounting();
@@ -166,28 +172,35 @@ Result<Figures> Relists(const std::vector<std::string>& arguments) {
 
 // ----------------------------------------------------------------------------------------------- in the parent
 
-Result<double> InstructionsPerPod(bool streaming) {
+Result<double> InstructionsPerPod(const std::string& child, bool streaming) {
   const TemporaryFolder folder;
   double instructions[2] = {};
   for (const std::size_t count : {kFewPods, kMorePods}) {
     const std::vector<std::string> pods = ReferencePods(count);
     const std::string path = folder.Write("pods", streaming ? AsEvents(pods) : AsArray(pods));
-    Result<double> total = InstructionsOfChild("first_sync", {path, streaming ? "stream" : "list"});
+    Result<double> total = InstructionsOfChild(child, {path, streaming ? "stream" : "list"});
     if (!total) return total;
     instructions[count == kMorePods] = *total;
   }
   return (instructions[1] - instructions[0]) / static_cast<double>(kMorePods - kFewPods);
 }
 
+Result<Figures> FiguresOf(const std::string& child) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> pods = ReferencePods(kPods);
+  return RunChild(child, {folder.Write("pods", AsArray(pods)), folder.Write("changed", WithEveryTenthChanged(pods))});
+}
+
 // Measured once, for all rows.
 const Result<Figures>& RelistFigures() {
-  static const Result<Figures> kFigures = [] {
-    const TemporaryFolder folder;
-    const std::vector<std::string> pods = ReferencePods(kPods);
-    return RunChild("relists",
-                    {folder.Write("pods", AsArray(pods)), folder.Write("changed", WithEveryTenthChanged(pods))});
-  }();
+  static const Result<Figures> kFigures = FiguresOf("relists");
   return kFigures;
+}
+
+Result<double> ProjectedHeap() {
+  Result<Figures> figures = FiguresOf("projected_relists");
+  if (!figures) return Fail(std::move(figures).error());
+  return (*figures)["steady"] / static_cast<double>(kPods);
 }
 
 Result<double> RelistFigure(const std::string& name, double divided_by) {
@@ -201,9 +214,15 @@ Result<double> RelistFigure(const std::string& name, double divided_by) {
 }  // namespace
 
 void AddFirstSyncRows(Budget& budget) {
-  budget.Add(Child{"first_sync", SyncOnce});
-  budget.Add(Child{"relists", Relists});
-  budget.Add(Row{"first_sync_instructions", 133'000, "instructions/pod", [] { return InstructionsPerPod(false); }});
+  budget.Add(Child{"first_sync", SyncOnce<Pod>});
+  budget.Add(Child{"projected_sync", SyncOnce<bench_parts::PodEntry>});
+  budget.Add(Child{"relists", Relists<Pod>});
+  budget.Add(Child{"projected_relists", Relists<bench_parts::PodEntry>});
+  budget.Add(Row{"first_sync_instructions", 133'000, "instructions/pod",
+                 [] { return InstructionsPerPod("first_sync", false); }});
+  budget.Add(Row{"projected_sync_instructions", 67'000, "instructions/pod",
+                 [] { return InstructionsPerPod("projected_sync", false); }});
+  budget.Add(Row{"projected_sync_heap", 1'050, "bytes/pod", ProjectedHeap});
   budget.Add(
       Row{"first_sync_heap", 7'000, "bytes/pod", [] { return RelistFigure("steady", static_cast<double>(kPods)); }});
   budget.Add(Row{"relist_peak_unchanged", 1.2, "times steady heap", [] { return RelistFigure("unchanged_ratio", 1); }});

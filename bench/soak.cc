@@ -31,8 +31,10 @@
 #include <vector>
 
 #include "bench/comparisons.h"
+#include "bench/pod_informer.h"
 #include "bench/process.h"
 #include "bench/soak_server.h"
+#include "bench_parts/projections.h"
 #include "k8s/core/v1/types.h"
 #include "k8s/informers.h"
 #include "kgen/client/config.h"
@@ -44,7 +46,6 @@ extern char** environ;
 namespace kgen::bench {
 namespace {
 
-using k8s::core::v1::Pod;
 using namespace std::chrono_literals;
 
 constexpr double kMegabyte = 1e6;
@@ -118,8 +119,8 @@ struct Received {
   std::atomic<long> version{0};
   std::vector<long> latencies;  // microseconds
 
-  void Update(const Pod& pod) {
-    const long written = std::strtol(pod.metadata.resourceVersion.str().c_str(), nullptr, 10);
+  void Update(const String& resource_version) {
+    const long written = std::strtol(resource_version.str().c_str(), nullptr, 10);
     latencies.push_back(NowMicroseconds() - written);
     // A relist also delivers unchanged objects, whose versions are old.
     if (written > version.load(std::memory_order_relaxed)) version.store(written, std::memory_order_release);
@@ -162,6 +163,8 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+// T: Pod, or a projection of it.
+template <typename T>
 class Soak {
  public:
   Soak(std::size_t pods, const std::string& csv) : pods_(pods), server_(pods, folder_.path() + "/ca.pem") {
@@ -183,7 +186,7 @@ class Soak {
     std::fflush(stdout);
     if (csv_ != nullptr) std::fprintf(csv_, "%s\n", line.c_str()), std::fflush(csv_);
   }
-  SharedInformer<Pod> Pods() const { return factory_->Core().V1().Pods().Informer(); }
+  SharedInformer<T> Pods() const { return PodsOf<T>(*factory_); }
 
   Result<void> Sync(bool short_calls);
   void AddStuckHandler(const std::string& limit);
@@ -211,7 +214,8 @@ class Soak {
   std::size_t late_ = 0;     // pieces in which the server was late
 };
 
-Result<void> Soak::Sync(bool short_calls) {
+template <typename T>
+Result<void> Soak<T>::Sync(bool short_calls) {
   const std::vector<std::string> serving = server_.Answer();
   if (serving.size() != 2) return Fail(Code::kUnavailable, "the server does not start");
   std::ifstream file(folder_.path() + "/ca.pem");
@@ -221,11 +225,12 @@ Result<void> Soak::Sync(bool short_calls) {
   FactoryOptions options;
   options.defaults.streaming_list = false;
   factory_ = std::make_unique<k8s::SharedInformerFactory>(*connection, std::move(options));
-  registration_ = Pods().AddEventHandler({
-                                             .on_add = [this](const Added<Pod>& e) { received_.Update(*e.now); },
-                                             .on_update = [this](const Updated<Pod>& e) { received_.Update(*e.now); },
-                                         },
-                                         {.short_calls = short_calls});
+  registration_ = Pods().AddEventHandler(
+      {
+          .on_add = [this](const Added<T>& e) { received_.Update(e.now->metadata.resourceVersion); },
+          .on_update = [this](const Updated<T>& e) { received_.Update(e.now->metadata.resourceVersion); },
+      },
+      {.short_calls = short_calls});
   factory_->Start();
   if (Result<void> synced = factory_->WaitForCacheSync({}, {.handlers = {&registration_}}); !synced) return synced;
   std::this_thread::sleep_for(1s);  // the memory that the list needed has been freed
@@ -236,7 +241,8 @@ Result<void> Soak::Sync(bool short_calls) {
 
 // A second handler whose first call does not return before the end. `limit`: HandlerOptions::backlog_bytes, "default"
 // or "none".
-void Soak::AddStuckHandler(const std::string& limit) {
+template <typename T>
+void Soak<T>::AddStuckHandler(const std::string& limit) {
   stuck_ = true;
   HandlerOptions options{.name = "stuck"};
   if (limit != "default") options.backlog_bytes = limit == "none" ? std::nullopt : std::optional(std::stoul(limit));
@@ -244,11 +250,12 @@ void Soak::AddStuckHandler(const std::string& limit) {
     while (stuck_.load()) std::this_thread::sleep_for(10ms);
   };
   stuck_handler_ = Pods().AddEventHandler(
-      {.on_add = [wait](const Added<Pod>&) { wait(); }, .on_update = [wait](const Updated<Pod>&) { wait(); }},
+      {.on_add = [wait](const Added<T>&) { wait(); }, .on_update = [wait](const Updated<T>&) { wait(); }},
       std::move(options));
 }
 
-void Soak::PrintStuckHandler() {
+template <typename T>
+void Soak<T>::PrintStuckHandler() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   std::printf("the stuck handler: %zu events wait; peak RSS %.1f MB\n", stuck_handler_.Backlog(),
@@ -256,7 +263,8 @@ void Soak::PrintStuckHandler() {
   stuck_ = false;
 }
 
-std::string Soak::Standing() const {
+template <typename T>
+std::string Soak<T>::Standing() const {
   const cache::InformerStatus status = Pods().status();
   return "the informer is " + std::string(ToString(status.state)) + " at version " + status.resource_version +
          " after " + std::to_string(status.lists) + " lists, " + std::to_string(status.watches) + " watches and " +
@@ -266,7 +274,8 @@ std::string Soak::Standing() const {
          std::to_string(received_.version.load());
 }
 
-Result<void> Soak::WaitForVersion(const std::string& version) {
+template <typename T>
+Result<void> Soak<T>::WaitForVersion(const std::string& version) {
   const auto give_up = std::chrono::steady_clock::now() + 60s;
   while (received_.version.load(std::memory_order_acquire) < std::stol(version) || registration_.Backlog() != 0) {
     if (std::chrono::steady_clock::now() > give_up) return Fail(Code::kTimeout, Standing() + ", not of " + version);
@@ -276,7 +285,8 @@ Result<void> Soak::WaitForVersion(const std::string& version) {
   return {};
 }
 
-Result<void> Soak::Updates(std::size_t count, double rate) {
+template <typename T>
+Result<void> Soak<T>::Updates(std::size_t count, double rate) {
   const std::vector<std::string> done = server_.Ask("update " + std::to_string(count) + " " + std::to_string(rate));
   if (done.size() != 3) return Fail(Code::kUnavailable, "the server has gone");
   if (Result<void> received = WaitForVersion(done[1]); !received) return received;
@@ -289,7 +299,8 @@ Result<void> Soak::Updates(std::size_t count, double rate) {
   return {};
 }
 
-Result<void> Soak::Relist() {
+template <typename T>
+Result<void> Soak<T>::Relist() {
   const std::vector<std::string> done = server_.Ask("expire");
   if (done.size() != 3) return Fail(Code::kUnavailable, "the server has gone");
   if (Result<void> received = WaitForVersion(done[1]); !received) return received;
@@ -299,7 +310,8 @@ Result<void> Soak::Relist() {
   return {};
 }
 
-void Soak::Row(double rate, std::size_t updates, double lag) {
+template <typename T>
+void Soak<T>::Row(double rate, std::size_t updates, double lag) {
   const double cpu = CpuSeconds();
   const double per_update = updates == 0 ? 0 : (cpu - std::exchange(cpu_, cpu)) * 1e6 / static_cast<double>(updates);
   cpu_ = cpu;
@@ -314,7 +326,8 @@ void Soak::Row(double rate, std::size_t updates, double lag) {
   received_.latencies.clear();
 }
 
-void Soak::Summary(double synced, double updated) {
+template <typename T>
+void Soak<T>::Summary(double synced, double updated) {
   std::sort(timed_.begin(), timed_.end());
   const double relisted = MeasureMemory().resident;
   const auto row = [](const char* name, double value, double bar, const char* unit) {
@@ -331,7 +344,8 @@ void Soak::Summary(double synced, double updated) {
   std::printf("%-34s %12.6g\n", "soak_latency_max", Percentile(timed_, 1));
 }
 
-Result<void> Soak::Run(const Options& options) {
+template <typename T>
+Result<void> Soak<T>::Run(const Options& options) {
   received_.latencies.reserve(std::max(pods_, kFastPiece) + 1);
   if (Result<void> synced = Sync(options.Number("short", 0) != 0); !synced) return synced;
   const double synced = MeasureMemory().resident;
@@ -354,6 +368,12 @@ Result<void> Soak::Run(const Options& options) {
   return {};
 }
 
+template <typename T>
+Result<void> Run(const Options& options) {
+  const auto csv = options.given.find("csv");
+  return Soak<T>(options.Number("pods", 10'000), csv == options.given.end() ? "" : csv->second).Run(options);
+}
+
 }  // namespace
 
 int SoakMain(const std::vector<std::string>& arguments) {
@@ -362,15 +382,15 @@ int SoakMain(const std::vector<std::string>& arguments) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos) {
       std::fprintf(stderr,
-                   "usage: bench soak [pods=N] [updates=N] [timed=N] [relists=N] [short=1] [csv=FILE] "
+                   "usage: bench soak [pods=N] [updates=N] [timed=N] [relists=N] [short=1] [projected=1] [csv=FILE] "
                    "[stuck=default|none|BYTES]\n");
       return 2;
     }
     options.given[argument.substr(0, equals)] = argument.substr(equals + 1);
   }
-  const auto csv = options.given.find("csv");
-  Soak soak(options.Number("pods", 10'000), csv == options.given.end() ? "" : csv->second);
-  if (const Result<void> done = soak.Run(options); !done) {
+  const Result<void> done =
+      options.Number("projected", 0) != 0 ? Run<bench_parts::PodEntry>(options) : Run<k8s::core::v1::Pod>(options);
+  if (!done) {
     std::fprintf(stderr, "%s\n", done.error().ToString().c_str());
     return 1;
   }

@@ -88,6 +88,27 @@ TEST(ProjectionTest, ChecksTheKindTheNestingAndTheSizeOfWhatItSkips) {
   EXPECT_FALSE(kgen::Decode<PodPart>(kPod, small).has_value());
 }
 
+TEST(ProjectionTest, DecodesEveryDamagedObjectThatTheWholeTypeDecodesWithTheSameMembers) {
+  int decoded = 0;
+  for (std::size_t at = 0; at < kPod.size(); ++at) {
+    for (const std::string_view with : {"", "]", "}", "\"", "\\", "{", "x", "null"}) {
+      std::string damaged(kPod);
+      damaged.replace(at, 1, with);
+      const auto part = kgen::Decode<PodPart>(damaged);
+      const auto whole = kgen::Decode<Pod>(damaged);
+      if (!whole) continue;
+      ASSERT_TRUE(part.has_value()) << damaged;
+      ++decoded;
+      EXPECT_EQ(part->metadata.labels, whole->metadata.labels) << damaged;
+      EXPECT_EQ(part->spec->nodeName, whole->spec->nodeName) << damaged;
+      EXPECT_EQ(part->spec->affinity, whole->spec->affinity) << damaged;
+      EXPECT_EQ(part->spec->containers.size(), whole->spec->containers.size()) << damaged;
+      EXPECT_EQ(part->status->podIPs.size(), whole->status->podIPs.size()) << damaged;
+    }
+  }
+  EXPECT_GT(decoded, 500);
+}
+
 TEST(ProjectionTest, ReportsAMemberOfTheWrongTypeOnlyIfItKeepsIt) {
   std::vector<kgen::FieldMismatch> mismatches;
   kgen::DecodeOptions options;

@@ -13,16 +13,9 @@ namespace {
 constexpr std::uint32_t kHasHashes = 1;  // a bit of the word in the object's header
 constexpr std::size_t kMostSlots = 64;   // if a type has more members, the last ones have no hash
 
-// Decoding a part of a struct takes less time than hashing the whole.
-bool IsPart(const ValueType* element) noexcept {
-  while (element->element != nullptr) element = element->element;
-  return element->table != nullptr && (element->table->flags & kProjection) != 0;
-}
-
-bool IsHashed(const Field& field) noexcept {
-  if (field.kind == ValueKind::kBox) return (field.table()->flags & kProjection) == 0;
-  if (field.kind == ValueKind::kList || field.kind == ValueKind::kMap) return !IsPart(field.element());
-  return field.kind == ValueKind::kJson;
+bool HoldsBlock(const Field& field) noexcept {
+  return field.kind == ValueKind::kBox || field.kind == ValueKind::kList || field.kind == ValueKind::kMap ||
+         field.kind == ValueKind::kJson;
 }
 
 std::size_t OffsetOf(const TypeTable& table) noexcept {
@@ -49,13 +42,16 @@ void MemberSlots::AddMetadata(const TypeTable& table) {
   const Field* managed_fields = metadata_table_->Find("managedFields");
   if (managed_fields == nullptr) return;
   managed_fields_ = OfMetadata(*managed_fields);
+  if (managed_fields_ == kNone) return;
   entries_ = static_cast<std::uint8_t>(count_);
   count_ += kEntries;
 }
 
 void MemberSlots::AddTable(const TypeTable& table, std::vector<std::uint8_t>& slots) {
+  // To decode a projection takes little more than to find its members, and hashes would be much of its memory.
+  const bool projection = (table.flags & kProjection) != 0;
   for (const Field& field : table) {
-    const bool hashed = IsHashed(field) && count_ < kMostSlots;
+    const bool hashed = HoldsBlock(field) && !projection && count_ < kMostSlots;
     slots.push_back(hashed ? static_cast<std::uint8_t>(count_++) : kNone);
   }
 }

@@ -19,6 +19,8 @@
 // any earlier state that a decoder is given. 64 bits are enough, because a hash is compared with only one other, and
 // the keys never leave the process (codec/sharing.h).
 //
+// The members of a projection have no hashes; the object as a whole does.
+//
 // An object with a field of the wrong type has no hashes, because the field must be reported each time, so the object
 // is decoded each time.
 #ifndef KGEN_SRC_CODEC_MEMBER_HASHES_H_
