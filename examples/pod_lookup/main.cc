@@ -12,7 +12,7 @@
 
 int main() {
   const std::stop_token stop = kgen::StopOnSignals();
-  PodLookup lookup(kgen::Must(kgen::Connection::New(kgen::Must(kgen::rest::LoadConfig()))));
+  PodLookup lookup(kgen::Must(kgen::Connection::Open(kgen::Must(kgen::rest::LoadConfig()))));
   kgen::Must(lookup.Start(stop));
   const auto print = [](const PodLookup::Entry& pod) {
     if (pod)

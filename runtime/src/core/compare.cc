@@ -374,10 +374,12 @@ std::uint64_t HashExtras(std::uint64_t hash, const void* object, const TypeTable
   try {
     Extras extras;
     extras.Add<Meaning::kWire>(object, table);
-    for (const Extra& extra : extras) hash = Mix(HashText(hash, extra.name), HashJson(extra.value));
+    std::uint64_t all = hash;
+    for (const Extra& extra : extras) all = Mix(HashText(all, extra.name), HashJson(extra.value));
+    return all;
   } catch (...) {  // out of memory: ignore them; equal values still have equal hashes
+    return hash;
   }
-  return hash;
 }
 
 // Hashes only members that are present, with their index.
