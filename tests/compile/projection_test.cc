@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <concepts>
 #include <string>
 #include <string_view>
@@ -229,6 +230,19 @@ TEST_P(ProjectionCacheTest, MetadataAloneAreAskedForAsPartialObjectMetadata) {
   Add("web-2", R"("app":"web")", "n1");
   cluster_.RunUntilIdle();
   EXPECT_THAT(seen, UnorderedElementsAre("shop/web-0", "shop/web-1", "shop/web-2"));
+}
+
+TEST_P(ProjectionCacheTest, TheSpecIsNotSentForMetadataAlone) {
+  const std::string large(20'000, 'x');
+  Add("web-0", R"("app":"web")", large);
+  cluster_.Inject({.verb = "list", .times = kgen::testing::kAlways, .cut_after_bytes = 10'000});
+  auto factory = Paging();
+  const auto owners = factory.Of<PodOwners>().Informer();
+  const auto parts = factory.Of<PodPart>().Informer();
+  factory.Start();
+  cluster_.Advance(std::chrono::seconds(10));
+  EXPECT_TRUE(owners.HasSynced());
+  EXPECT_FALSE(parts.HasSynced());
 }
 
 TEST_P(ProjectionCacheTest, BothFormsAreListedInPages) {
