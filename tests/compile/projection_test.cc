@@ -201,6 +201,9 @@ TEST_P(ProjectionCacheTest, AFactoryFollowsAKindInSeveralForms) {
   const auto pod = whole.Lister().Pods("shop").Get("web-1");
   EXPECT_EQ(pod->spec->containers[0].image, "i");
   EXPECT_EQ(cluster_.census().watches, 2u) << "each form has a watch of its own";
+  std::vector<std::string> names;
+  for (const kgen::cache::InformerStatus& each : factory_.status()) names.push_back(each.name);
+  EXPECT_THAT(names, UnorderedElementsAre("pods", "pods (compiled.PodPart)"));
   cluster_.Compact();
   cluster_.CutWatches();
   Must(cluster_.Delete("pods", "shop", "web-0"));

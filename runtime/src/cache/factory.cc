@@ -12,7 +12,6 @@
 #include "client/verbs/kind_registry.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
-#include "core/metadata_table.h"
 #include "kgen/cache/dynamic_informer.h"
 #include "kgen/client/connection.h"
 #include "kgen/client/options.h"
@@ -172,9 +171,7 @@ class FactoryState : public SharedObject {
       return MakeShared<cache::Informer>(connection_, std::move(source), table, cache::InformerSettings());
     }
     settings->transform = std::move(transform);
-    const cache::ObjectForm form =
-        detail::IsMetadataOnly(table) ? cache::ObjectForm::kMetadata : cache::ObjectForm::kWhole;
-    auto source = cache::MakeListWatch(connection_, kind, selection, options_.tweak_list_options, form);
+    auto source = cache::MakeListWatch(connection_, kind, selection, options_.tweak_list_options, cache::FormOf(table));
     return MakeShared<cache::Informer>(connection_, std::move(source), table, *std::move(settings));
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kgen/core/unstructured.h"
 #include "kgen/testing/simulation.h"
 #include "tests/support/fake_transport.h"
 
@@ -71,7 +72,8 @@ TEST_F(ListWatchTest, ListsAndWatchesTheSameResourceOnTheStrand) {
 TEST_F(ListWatchTest, AsksForTheMetadataAloneIfThatIsItsForm) {
   transport_->Reply({.body = "{}"});
   transport_->Hold();
-  const auto source = MakeListWatch(connection_, kPods, {.namespace_ = "default"}, {}, ObjectForm::kMetadata);
+  const auto source =
+      MakeListWatch(connection_, kPods, {.namespace_ = "default"}, {}, FormOf(PartialObjectMetadata::kTable));
   EXPECT_EQ(source->Describe(), "pods (metadata) in default");
   const auto list = source->List({}, strand_, sink_);
   Run();

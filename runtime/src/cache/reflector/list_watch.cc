@@ -6,7 +6,9 @@
 #include "client/request/accept.h"
 #include "client/request/connection_state.h"
 #include "client/request/reconnect_gate.h"
+#include "core/metadata_table.h"
 #include "kgen/client/raw_resource.h"
+#include "kgen/core/unstructured.h"
 
 namespace kgen::cache {
 namespace {
@@ -26,7 +28,7 @@ Shared<StreamCall> FailedCall(Executor& executor, const Shared<Strand>& strand, 
 std::string NameOf(const KindInfo& kind, const Selection& selection, ObjectForm form) {
   std::string name(kind.resource);
   if (!kind.group.empty()) name.append(".").append(kind.group).append("/").append(kind.version);
-  if (form == ObjectForm::kMetadata) name += " (metadata)";
+  if (!form.name.empty()) name.append(" (").append(form.name).append(")");
   if (!selection.namespace_.empty()) name += " in " + selection.namespace_;
   std::string_view with = " with ";
   for (const std::string* selector : {&selection.label_selector, &selection.field_selector}) {
@@ -73,7 +75,7 @@ class ResourceListWatch final : public ListWatch {
     try {
       if (tweak_) tweak_(options);
       Result<ApiRequest> request = watch ? resource_.Watch(options) : resource_.List(options);
-      if (request && form_ == ObjectForm::kMetadata)
+      if (request && form_.metadata_only)
         request->accept = watch ? client::kAcceptMetadata : client::kAcceptMetadataList;
       return request;
     } catch (const std::exception& e) {
@@ -97,7 +99,7 @@ class FailingListWatch final : public ListWatch {
   FailingListWatch(Shared<Executor> executor, const KindInfo& kind, const Selection& selection, Error error)
       : executor_(std::move(executor)),
         kind_(kind.kind),
-        name_(NameOf(kind, selection, ObjectForm::kWhole)),
+        name_(NameOf(kind, selection, {})),
         error_(std::move(error)) {}
 
   Shared<StreamCall> List(const ListOptions&, Shared<Strand> strand, Shared<StreamSink> sink) override {
@@ -117,6 +119,12 @@ class FailingListWatch final : public ListWatch {
 };
 
 }  // namespace
+
+ObjectForm FormOf(const TypeTable& table) noexcept {
+  if (&table == &PartialObjectMetadata::kTable) return {.metadata_only = true, .name = "metadata"};
+  if ((table.flags & kProjection) == 0) return {};
+  return {.metadata_only = detail::IsMetadataOnly(table), .name = table.name};
+}
 
 ListWatch::~ListWatch() = default;
 Shared<client::ReconnectGate> ListWatch::gate() const { return {}; }

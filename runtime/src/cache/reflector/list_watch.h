@@ -6,9 +6,9 @@
 #ifndef KGEN_SRC_CACHE_REFLECTOR_LIST_WATCH_H_
 #define KGEN_SRC_CACHE_REFLECTOR_LIST_WATCH_H_
 
-#include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "kgen/client/connection.h"
 #include "kgen/client/options.h"
@@ -40,10 +40,13 @@ class ListWatch : public SharedObject {
 
 using TweakListOptions = std::function<void(ListOptions&)>;
 
-enum class ObjectForm : std::uint8_t {
-  kWhole,
-  kMetadata,  // PartialObjectMetadata; servers that cannot make those send whole objects
+// How the objects of an informer are asked for.
+struct ObjectForm {
+  bool metadata_only = false;  // PartialObjectMetadata; servers that cannot make those send whole objects
+  std::string_view name{};     // for Describe(): "metadata", or the type of a projection; empty for whole objects
 };
+// The form of the objects of a table. Its name is that of the table, or a literal.
+ObjectForm FormOf(const TypeTable& table) noexcept;
 
 // What one informer selects on the server.
 struct Selection {
@@ -56,7 +59,7 @@ struct Selection {
 // Returns the source of one resource of a connection. `tweak` runs last, after the reflector has filled the options,
 // for list and watch alike. `kind` must outlive the informer, as tables do.
 Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, Selection selection = {},
-                                TweakListOptions tweak = {}, ObjectForm form = ObjectForm::kWhole);
+                                TweakListOptions tweak = {}, ObjectForm form = {});
 
 // Returns a source whose requests all fail with `error`: that of an informer whose options are wrong.
 Shared<ListWatch> MakeFailingListWatch(Shared<Executor> executor, const KindInfo& kind, const Selection& selection,

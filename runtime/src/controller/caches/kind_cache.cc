@@ -99,20 +99,18 @@ Shared<cache::Informer> KindCache::MakeInformer(const cache::Selection& selectio
   const Connection& connection = state_->connection();
   cache::InformerSettings settings = *cache::SettingsOf(options, connection.clock());  // Make() has checked them
   settings.first_list_newest = fresh;
-  const bool metadata = &table_ == &PartialObjectMetadata::kTable;
-  if (metadata || &table_ == &Unstructured::kTable) {
+  if (&table_ == &PartialObjectMetadata::kTable || &table_ == &Unstructured::kTable) {
     settings.transform = cache::AddingKind([&kind = kind_]() -> const KindInfo& { return kind; }, options.transform);
   }
-  auto source = cache::MakeListWatch(
-      connection, kind_, selection, {},
-      metadata || detail::IsMetadataOnly(table_) ? cache::ObjectForm::kMetadata : cache::ObjectForm::kWhole);
+  auto source = cache::MakeListWatch(connection, kind_, selection, {}, cache::FormOf(table_));
   return MakeShared<cache::Informer>(connection, std::move(source), table_, std::move(settings));
 }
 
 std::string KindCache::name() const {
   std::string name(kind_.resource);
-  if (&table_ == &PartialObjectMetadata::kTable) name += " (metadata)";
-  if ((table_.flags & kProjection) != 0) name += std::string(" (") + table_.name + ")";
+  if (const cache::ObjectForm form = cache::FormOf(table_); !form.name.empty()) {
+    name.append(" (").append(form.name).append(")");
+  }
   return name;
 }
 
