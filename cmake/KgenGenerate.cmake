@@ -133,7 +133,7 @@ function(kgen_add_api target)
   foreach(path IN LISTS arg_DISTINCT)
     list(APPEND distinct --distinct "${path}")
   endforeach()
-  kgen_read_uses(${target} use use_group_names ${arg_USES})
+  kgen_read_uses("kgen_add_api(${target})" use use_group_names ${arg_USES})
   set(uses "")
   set(use_files "")
   foreach(value IN LISTS use)
@@ -220,9 +220,14 @@ function(kgen_add_projections target)
     endif()
     list(APPEND inputs "${file}")
   endforeach()
-  kgen_read_uses(${target} use use_group_names ${arg_USES})
+  kgen_read_uses("kgen_add_projections(${target})" use use_group_names ${arg_USES})
   set(uses "")
   foreach(value IN LISTS use)
+    if(NOT value MATCHES "=")
+      message(
+        FATAL_ERROR "kgen_add_projections(${target}): USES names an API of headers, '${value}'; there are projections of "
+                    "APIs of documents and CRDs only")
+    endif()
     list(APPEND uses --use "${value}")
   endforeach()
   foreach(value IN LISTS use_group_names)
@@ -276,7 +281,7 @@ function(kgen_add_header_api target name_space header_list names uses options)
   foreach(name IN LISTS names)
     list(APPEND options --group-names "${name}")
   endforeach()
-  kgen_read_uses(${target} use use_group_names ${uses})
+  kgen_read_uses("kgen_add_api(${target})" use use_group_names ${uses})
   foreach(value IN LISTS use)
     list(APPEND options --use "${value}")
   endforeach()
@@ -341,10 +346,10 @@ function(kgen_add_header_api target name_space header_list names uses options)
   endif()
 endfunction()
 
-# Sets USE and GROUP_NAMES to the values of --use and --use-group-names for the targets in ARGN. These are the properties
+# Sets USE and GROUP_NAMES to the values of --use and --use-group-names for the targets in ARGN. Errors begin with DOING. These are the properties
 # KGEN_USE, the namespace with each input as in "acme=/src/crds/orders.yaml", and KGEN_USE_GROUP_NAMES, the same for
 # GROUP_NAMES. The values of what a target uses come before its own.
-function(kgen_read_uses target use group_names)
+function(kgen_read_uses doing use group_names)
   get_property(documents GLOBAL PROPERTY KGEN_OPENAPI_DIR)
   set(all_use "")
   set(all_names "")
@@ -352,14 +357,14 @@ function(kgen_read_uses target use group_names)
     if(NOT TARGET ${used})
       message(
         FATAL_ERROR
-          "kgen_add_api(${target}): USES names ${used}, which is not a target; name one that exists already, such as "
+          "${doing}: USES names ${used}, which is not a target; name one that exists already, such as "
           "kgen::kubernetes or the target of an earlier kgen_add_api")
     endif()
     get_target_property(its_use ${used} KGEN_USE)
     if(NOT its_use)
       message(
         FATAL_ERROR
-          "kgen_add_api(${target}): USES names ${used}, which is not a generated API; name kgen::kubernetes, a group of it "
+          "${doing}: USES names ${used}, which is not a generated API; name kgen::kubernetes, a group of it "
           "such as kgen::k8s_core, or a target that kgen_add_api made")
     endif()
     # The libraries of the built-in API, which may be installed anywhere, name their documents relative to one folder.

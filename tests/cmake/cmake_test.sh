@@ -104,5 +104,21 @@ refuses AnApiOfCrdsCannotUseOneOfHeaders \
   $'kgen_add_api(a HEADERS a.h NAMESPACE a)\nkgen_add_api(b CRDS b.yaml NAMESPACE b USES a)' \
   "kgen_add_api(b): USES names an API of headers, 'a', whose types only another API of HEADERS can use"
 
+makes ProjectionsNameTheApisThatHaveTheirKinds \
+  $'kgen_add_api(a CRDS a.yaml NAMESPACE acme GROUP_NAMES full)
+kgen_add_projections(p NAMESPACE acme::parts FILES b.yaml USES a)' \
+  "project --out $tree/build/p.kgen/include --namespace acme::parts --use acme=$tree/a.yaml --use-group-names acme=full"
+refuses OneNamespaceHasTheProjectionsOfOneTarget \
+  $'kgen_add_api(a CRDS a.yaml NAMESPACE acme)\nkgen_add_projections(p NAMESPACE parts FILES b.yaml USES a)
+kgen_add_projections(q NAMESPACE parts FILES b.yaml USES a)' \
+  "kgen_add_projections(q): the namespace 'parts' already has the projections of p, made in $tree;"
+refuses ProjectionsNeedFilesAndApis 'kgen_add_projections(p NAMESPACE parts FILES b.yaml)' \
+  "kgen_add_projections(p): name at least one file after FILES, and after USES the APIs that have the kinds"
+refuses ProjectionsSayWhichApiIsMissing 'kgen_add_projections(p NAMESPACE parts FILES b.yaml USES z)' \
+  "kgen_add_projections(p): USES names z, which is not a target"
+refuses ThereAreNoProjectionsOfHeaders \
+  $'kgen_add_api(a HEADERS a.h NAMESPACE a)\nkgen_add_projections(p NAMESPACE parts FILES b.yaml USES a)' \
+  "kgen_add_projections(p): USES names an API of headers, 'a'; there are projections of APIs of documents and CRDs only"
+
 printf '%d passed, %d failed, 0 skipped\n' $((cases - failures)) "$failures"
 [ "$failures" -eq 0 ]
