@@ -76,6 +76,8 @@ class UpdatedPods {
     return {};
   }
 
+  auto Pods() const { return factory_->Core().V1().Pods(); }
+
   // Ends the watch, so that a list follows. Fails if the handler does not receive every pod of it.
   Result<void> Relist(std::string_view items, std::size_t count) {
     const std::size_t before = received_;
@@ -146,6 +148,23 @@ Result<Figures> RelistPods(const std::vector<std::string>& arguments) {
   return Figures{{"allocations", static_cast<double>(Heap::Allocations())}};
 }
 
+// Arguments: as for UpdatePods. Gets every pod from the lister.
+Result<Figures> GetPods(const std::vector<std::string>& arguments) {
+  Result<MappedItems> items = MappedItems::Open(arguments.at(0));
+  if (!items) return Fail(Code::kNotFound, "no prepared pods");
+  auto* pods = new UpdatedPods();  // never destroyed, since destruction is not measured
+  if (Result<void> synced = pods->Sync(items->text()); !synced) return Fail(std::move(synced).error());
+  const std::vector<ObjectKey> keys = pods->Pods().Informer().Indexer().Snapshot().Keys();
+  if (keys.size() != kManyPods) return Fail(Code::kInternal, "not every pod is in the cache");
+  const auto lister = pods->Pods().Lister();
+  std::size_t found = 0;
+  CALLGRIND_START_INSTRUMENTATION;
+  for (const ObjectKey& key : keys) found += lister.Get(key) ? 1 : 0;
+  CALLGRIND_STOP_INSTRUMENTATION;
+  if (found != keys.size()) return Fail(Code::kInternal, "the lister did not find every pod");
+  return Figures{};
+}
+
 // ----------------------------------------------------------------------------------------------- in the parent
 
 struct Prepared {
@@ -177,6 +196,13 @@ Result<double> Ratio() {
   Result<double> many = InstructionsPerUpdate(kManyPods);
   if (many) *many /= *few;
   return many;
+}
+
+Result<double> InstructionsPerGet() {
+  const Prepared prepared(kManyPods);
+  Result<double> total = InstructionsOfChild("gets", prepared.arguments, Counting::kWhenAsked);
+  if (total) *total /= static_cast<double>(kManyPods);
+  return total;
 }
 
 Result<double> AllocationsPerUpdate() {
@@ -218,6 +244,8 @@ void AddUpdateRows(Budget& budget) {
   budget.Add(Row{"update_instructions", 104'500, "instructions/event", [] { return InstructionsAtFewPods(); }});
   budget.Add(Row{"update_instructions_ratio", 1.2, "times at 10,000", Ratio});
   budget.Add(Row{"update_allocations", 50, "allocations/event", AllocationsPerUpdate});
+  budget.Add(Child{"gets", GetPods});
+  budget.Add(Row{"get_instructions", 680, "instructions/get", InstructionsPerGet});
   budget.Add(Child{"relisted", RelistPods});
   budget.Add(Row{"relist_instructions", 37'500, "instructions/pod", InstructionsPerRelistedPod});
   budget.Add(Row{"relist_allocations", 5, "allocations/pod", AllocationsPerRelistedPod});
