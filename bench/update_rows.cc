@@ -245,7 +245,7 @@ void AddUpdateRows(Budget& budget) {
   budget.Add(Row{"update_instructions_ratio", 1.2, "times at 10,000", Ratio});
   budget.Add(Row{"update_allocations", 50, "allocations/event", AllocationsPerUpdate});
   budget.Add(Child{"gets", GetPods});
-  budget.Add(Row{"get_instructions", 680, "instructions/get", InstructionsPerGet});
+  budget.Add(Row{"get_instructions", 545, "instructions/get", InstructionsPerGet});
   budget.Add(Child{"relisted", RelistPods});
   budget.Add(Row{"relist_instructions", 37'500, "instructions/pod", InstructionsPerRelistedPod});
   budget.Add(Row{"relist_allocations", 5, "allocations/pod", AllocationsPerRelistedPod});

@@ -37,7 +37,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -355,7 +354,7 @@ class PersistentMap {
 
     Slot* slots() noexcept { return reinterpret_cast<Slot*>(this + 1); }
     const Slot* slots() const noexcept { return reinterpret_cast<const Slot*>(this + 1); }
-    std::size_t children() const noexcept { return static_cast<std::size_t>(std::popcount(child_map)); }
+    std::size_t children() const noexcept { return CountBits(child_map); }
     Node** end() noexcept { return reinterpret_cast<Node**>(this) + words; }
     Node*& child(std::size_t place) noexcept { return *(end() - 1 - place); }
     const Node* child(std::size_t place) const noexcept { return const_cast<Node*>(this)->child(place); }
@@ -369,10 +368,15 @@ class PersistentMap {
   static_assert(std::is_nothrow_move_constructible_v<Leaf>);
   static_assert(sizeof(Node) % 8 == 0 && sizeof(Slot) % 8 == 0 && alignof(Slot) <= 8 && sizeof(Node*) == 8);
 
-  static std::uint32_t Bit(std::uint64_t hash, unsigned shift) noexcept { return 1u << ((hash >> shift) & 31u); }
-  static std::size_t Place(std::uint32_t map, std::uint32_t bit) noexcept {
-    return static_cast<std::size_t>(std::popcount(map & (bit - 1)));
+  // Like std::popcount(), which is a call of a function for processors that may lack the instruction.
+  static std::size_t CountBits(std::uint32_t bits) noexcept {
+    bits -= (bits >> 1) & 0x55555555u;
+    bits = (bits & 0x33333333u) + ((bits >> 2) & 0x33333333u);
+    return ((bits + (bits >> 4)) & 0x0F0F0F0Fu) * 0x01010101u >> 24;
   }
+
+  static std::uint32_t Bit(std::uint64_t hash, unsigned shift) noexcept { return 1u << ((hash >> shift) & 31u); }
+  static std::size_t Place(std::uint32_t map, std::uint32_t bit) noexcept { return CountBits(map & (bit - 1)); }
 
   static std::size_t Words(std::size_t leaves, std::size_t children) noexcept {
     return (sizeof(Node) + leaves * sizeof(Slot)) / 8 + children;

@@ -6,13 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cache/store/persistent_map.h"
+#include "cache/store/text_hash.h"
 #include "cache/store/version.h"
 #include "kgen/cache/snapshot.h"
 #include "kgen/client/selector.h"
@@ -26,10 +26,7 @@ struct KeyView {
   std::string_view name;
 };
 
-inline std::uint64_t HashKey(const KeyView& key) noexcept {
-  const std::uint64_t h = std::hash<std::string_view>()(key.namespace_);
-  return (h ^ (h >> 29)) * 0x9E3779B97F4A7C15u ^ std::hash<std::string_view>()(key.name);
-}
+inline std::uint64_t HashKey(const KeyView& key) noexcept { return TextHash(key.name, TextHash(key.namespace_)); }
 
 // An object in the store. Its key is the one in its metadata; Store::Apply ensures that.
 class ObjectLeaf {
@@ -42,7 +39,9 @@ class ObjectLeaf {
   bool stale() const noexcept { return (hash_ & 1) != 0; }
   const AnyRef& object() const noexcept { return object_; }
   KeyView key() const noexcept {
-    const meta::v1::ObjectMeta& meta = *object_.metadata();
+    // Without the checks of AnyRef::metadata(): a store holds only objects with metadata.
+    const auto* object = static_cast<const char*>(object_.object());
+    const auto& meta = *reinterpret_cast<const meta::v1::ObjectMeta*>(object + object_.table().metadata_offset);
     return {meta.namespace_, meta.name};
   }
   bool Is(const KeyView& other) const noexcept {
@@ -57,7 +56,7 @@ class ObjectLeaf {
 
 using ObjectMap = PersistentMap<ObjectLeaf>;
 
-inline std::uint64_t HashValue(std::string_view value) noexcept { return std::hash<std::string_view>()(value); }
+inline std::uint64_t HashValue(std::string_view value) noexcept { return TextHash(value); }
 
 inline std::uint64_t LeafHash(const KeyView& key) noexcept { return HashKey(key) << 1 >> 1; }
 
