@@ -102,12 +102,25 @@ bench_reconcile() {
   "$server" -- "$program" compare --kgen "$PWD/build/dev/bin/kgen_reconcile" "$@"
 }
 
+# The programs of all three libraries follow the same server, which replays reference pods.
+bench_peers() {
+  local sources=bench/peers/informers work=$PWD/build/informers versions
+  need_setup
+  mkdir -p "$work"
+  (cd "$sources" && CGO_ENABLED=0 GOTOOLCHAIN=local go build -trimpath -buildvcs=false -o "$work/" ./...) ||
+    die "the Go programs in $sources did not build (see above); they need Go $(sed -n 's/^go //p' "$sources/go.mod") or newer"
+  build_program dev kgen_peer "kgen's pod informer"
+  versions="kgen $(git describe --always --dirty --exclude '*'), $(g++ --version | head -n 1), -O2"
+  "$work/compare" --docs=docs --folder="$work" --mixed="$sources/mixed.txt" --server="$work/server" \
+    --kgen=build/dev/bin/kgen_peer --client-go="$work/client_go" --versions="$versions" "$@"
+}
+
 verb_bench() {
   if [ "${1:-}" = budget ]; then
     shift
     build_program dev kgen_budget "the budgets"
     build/dev/bin/kgen_budget "$@"
-  elif [ "${1:-}" = recovery ] || [ "${1:-}" = reconcile ]; then
+  elif [[ ${1:-} = recovery || ${1:-} = reconcile || ${1:-} = peers ]]; then
     "bench_$1" "${@:2}"
   else
     build_program dev kgen_bench "the benchmarks"
