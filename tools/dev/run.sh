@@ -109,10 +109,16 @@ bench_peers() {
   mkdir -p "$work"
   (cd "$sources" && CGO_ENABLED=0 GOTOOLCHAIN=local go build -trimpath -buildvcs=false -o "$work/" ./...) ||
     die "the Go programs in $sources did not build (see above); they need Go $(sed -n 's/^go //p' "$sources/go.mod") or newer"
+  command -v cargo >/dev/null || die "cargo is missing, which builds the program for kube-rs; install Rust 1.90 or newer"
+  (cd "$sources/kube_rs" && cargo build --quiet --release --locked --target-dir "$work/kube_rs") ||
+    die "the Rust program in $sources/kube_rs did not build (see above)"
   build_program dev kgen_peer "kgen's pod informer"
+  build_program dev kgen_peer_kinds "kgen's informers of many kinds"
   versions="kgen $(git describe --always --dirty --exclude '*'), $(g++ --version | head -n 1), -O2"
+  versions+=";kube $(sed -n '/^name = "kube"/{n;s/^version = "\(.*\)"/\1/p}' "$sources/kube_rs/Cargo.lock"), $(rustc --version)"
   "$work/compare" --docs=docs --folder="$work" --mixed="$sources/mixed.txt" --server="$work/server" \
-    --kgen=build/dev/bin/kgen_peer --client-go="$work/client_go" --versions="$versions" "$@"
+    --kgen=build/dev/bin/kgen_peer --kinds=build/dev/bin/kgen_peer_kinds --client-go="$work/client_go" \
+    --kube-rs="$work/kube_rs/release/kube_rs_informers" --versions="$versions" "$@"
 }
 
 verb_bench() {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	limitOfAStep  = 10 * time.Minute
+	limitOfAStep  = 5 * time.Minute
 	quietFor      = 500 * time.Millisecond // without work, a phase is over
 	quietCPU      = 0.005                  // seconds of CPU in that time that do not count as work: timers, bookmarks
 	longestSettle = 20 * time.Second

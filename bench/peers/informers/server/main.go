@@ -86,24 +86,48 @@ func plainCollections() (map[string]*collection, error) {
 	return all, nil
 }
 
-// certificate makes a self-signed certificate for the loopback address. Returns it in PEM too.
-func certificate() (tls.Certificate, []byte, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, nil, err
-	}
+// certify makes a certificate for the key, which `issuer` has signed; without an issuer it is an authority that signs
+// itself.
+func certify(key *ecdsa.PrivateKey, issuer *x509.Certificate, issuerKey *ecdsa.PrivateKey) (*x509.Certificate, error) {
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kgen bench"},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kgen bench authority"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if issuer == nil {
+		issuer, issuerKey = template, key
+	} else { // rustls accepts no authority as a server
+		template.SerialNumber, template.Subject.CommonName = big.NewInt(2), "kgen bench"
+		template.IsCA, template.KeyUsage = false, x509.KeyUsageDigitalSignature
+		template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+		template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, issuer, &key.PublicKey, issuerKey)
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(raw)
+}
+
+// certificate makes one for the loopback address, and returns its authority's in PEM too.
+func certificate() (tls.Certificate, []byte, error) {
+	var keys [2]*ecdsa.PrivateKey
+	for i := range keys {
+		var err error
+		if keys[i], err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+			return tls.Certificate{}, nil, err
+		}
+	}
+	authority, err := certify(keys[0], nil, nil)
 	if err != nil {
 		return tls.Certificate{}, nil, err
 	}
-	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key},
-		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), nil
+	own, err := certify(keys[1], authority, keys[0])
+	if err != nil {
+		return tls.Certificate{}, nil, err
+	}
+	return tls.Certificate{Certificate: [][]byte{own.Raw}, PrivateKey: keys[1]},
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Raw}), nil
 }
 
 const kubeconfigText = `apiVersion: v1
