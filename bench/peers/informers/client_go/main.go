@@ -17,6 +17,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strconv"
@@ -144,9 +145,8 @@ func syncAll(ctx context.Context, all []cache.SharedIndexInformer, start func())
 		return errors.New("the caches did not sync")
 	}
 	fmt.Println("synced", count.Load())
-	_, err := bufio.NewReader(os.Stdin).ReadByte() // until the end of the run
-	_ = err
-	return nil
+	_, err := io.Copy(io.Discard, os.Stdin) // until the end of the run
+	return err
 }
 
 func loadConfig(json bool) (*rest.Config, error) {

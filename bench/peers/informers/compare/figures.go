@@ -13,6 +13,9 @@ type figure struct {
 	digits                    int
 }
 
+// serverLag is no figure of a contestant: it shows how busy the machine was.
+const serverLag = "rated.lag"
+
 var figures = []figure{
 	{"sync.time", "sync", "time from the start of the process", "s", 2},
 	{"sync.cpu", "sync", "CPU from the start of the process", "s", 2},
@@ -28,6 +31,7 @@ var figures = []figure{
 	{"rated.p99", "rated", "latency, 99 %", "us", 0},
 	{"rated.p999", "rated", "latency, 99.9 %", "us", 0},
 	{"rated.cpu", "rated", "CPU for each event", "us", 1},
+	{serverLag, "rated", "the server's own longest delay", "ms", 0},
 	{"reads.cpu", "reads", "CPU of the reading thread for each get", "ns", 0},
 	{"reads.time", "reads", "time for each get", "ns", 0},
 	{"idle.cpu", "idle", "CPU in 10 s", "ms", 1},
@@ -55,6 +59,9 @@ type results struct {
 	Date        string                          `json:"date"`
 	Rounds      int                             `json:"rounds"`
 	Pods        int                             `json:"pods"`
+	Large       int                             `json:"large"` // pods of that scenario
+	Storm       int                             `json:"storm"` // events
+	Rated       int                             `json:"rated"` // events
 	Contestants []string                        `json:"contestants"`
 	Values      map[string]map[string][]float64 `json:"values"`
 }
@@ -99,7 +106,7 @@ func (r *results) verdict(f figure) string {
 		}
 	}
 	switch {
-	case !ok || name == "":
+	case !ok || name == "" || f.id == serverLag:
 		return ""
 	case own.most < best.least:
 		return fmt.Sprintf("kgen, %.1f times less", best.median/own.median)

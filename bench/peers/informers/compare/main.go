@@ -59,7 +59,7 @@ func parse(b *bench) (options, error) {
 	flag.StringVar(&o.versions, "versions", "", "lines for the document, separated by semicolons")
 	flag.Parse()
 	if flag.NArg() != 0 {
-		return o, fmt.Errorf("what is %q? ./dev bench peers --help lists the arguments", flag.Args())
+		return o, fmt.Errorf("what is %q? ./dev bench --help lists the arguments", flag.Args())
 	}
 	b.scenarios = map[string]bool{}
 	for _, name := range strings.Split(o.scenarios, ",") {
@@ -186,6 +186,7 @@ func obtain(ctx context.Context, b *bench, o options) (*results, error) {
 		return nil, err
 	}
 	b.results = &results{Arguments: arguments(), Date: time.Now().UTC().Format("2006-01-02"), Rounds: o.rounds, Pods: b.pods,
+		Large: b.large, Storm: b.storm, Rated: b.rated,
 		Machine: machine(), Versions: b.versions(o.versions), Values: map[string]map[string][]float64{}}
 	for _, c := range chosen {
 		b.results.Contestants = append(b.results.Contestants, c.name)

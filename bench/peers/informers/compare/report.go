@@ -19,12 +19,14 @@ func (r *results) sections() []section {
 			"handler for each. CPU and peak RSS are read when it does nothing any more."},
 		{"relist", "Relist", "The watch ends with 410 after 1 % of the pods have changed. The informer gets the whole list " +
 			"again. The time includes how long each library waits before it tries again."},
-		{"storm", "Updates at full speed", "100,000 updates of pods, as fast as the informer reads them: the server waits " +
-			"when the connection is full, and is the bottleneck where the time for each event is near its own."},
-		{"rated", "Updates at 5,000 a second", "50,000 updates at an even pace. The latency is the time from the moment when the " +
-			"server writes the event to the call of the handler."},
-		{"reads", "Reads beside updates", "One thread gets pods by random names for 3 seconds, while 5,000 updates a second " +
-			"arrive."},
+		{"storm", "Updates at full speed", fmt.Sprintf("%d updates of pods, as fast as the informer reads them: the server "+
+			"waits when the connection is full. Where the time for each event is longer than the CPU, the server or other "+
+			"work of the machine was the limit.", r.Storm)},
+		{"rated", fmt.Sprintf("Updates at %d a second", rate), fmt.Sprintf("%d updates at an even pace. The latency is the time "+
+			"from the moment when the server makes the event to the call of the handler. Where the server itself was late, the "+
+			"machine was too busy: it then sends several events at once, and the latencies are those of a burst.", r.Rated)},
+		{"reads", "Reads beside updates", fmt.Sprintf("One thread gets pods by random names for %d seconds, while %d updates a "+
+			"second arrive.", readSeconds, rate)},
 		{"idle", "Idle", "Nothing changes for 10 s. The server sends a bookmark each second, which is 60 times as often as " +
 			"a real one."},
 		{"mixed", "Informers of 56 built-in kinds", fmt.Sprintf("One process follows 56 kinds with %d small objects each.",
@@ -32,7 +34,7 @@ func (r *results) sections() []section {
 		{"dynamic", fmt.Sprintf("%d informers without types", dynamicKinds), fmt.Sprintf("Custom resources of %d kinds, with %d "+
 			"objects each: `ForResource` of kgen, `dynamicinformer` of client-go, `DynamicObject` of kube-rs. All use JSON.",
 			dynamicKinds, dynamicObjects)},
-		{"large", "First sync of many pods", "The same as the first sync, with 300,000 pods unless the command says otherwise."},
+		{"large", fmt.Sprintf("First sync of %d pods", r.Large), "As the first sync above."},
 	}
 }
 

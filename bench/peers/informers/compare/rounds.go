@@ -158,7 +158,7 @@ func (p *pair) idle(ctx context.Context) error {
 
 // phase is what a contestant did between two commands.
 type phase struct {
-	cpu, peak                  float64 // seconds, MiB
+	cpu, peak, lag             float64 // seconds, MiB, seconds
 	seen                       time.Duration
 	count, p50, p99, p999, max float64 // latencies in us
 }
@@ -197,9 +197,7 @@ func (p *pair) during(ctx context.Context, path string) (phase, error) {
 	if f.peak, err = p.client.status("VmHWM"); err != nil {
 		return f, err
 	}
-	if answer.LagSeconds > 0.01 {
-		fmt.Fprintf(os.Stderr, " (the server was %.0f ms late)", answer.LagSeconds*1e3)
-	}
+	f.lag = answer.LagSeconds
 	return f, p.report(ctx, &f)
 }
 
@@ -254,6 +252,7 @@ func (p *pair) atRate(ctx context.Context) error {
 	p.add("rated.p99", f.p99)
 	p.add("rated.p999", f.p999)
 	p.add("rated.cpu", f.cpu*1e6/float64(events))
+	p.add(serverLag, f.lag*1e3)
 	return nil
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -61,15 +62,25 @@ type result struct {
 }
 
 // run passes the command to the watch, waiting for one if there is none.
-func (c *collection) run(order *command) result {
+func (c *collection) run(ctx context.Context, order *command) result {
+	stopWaiting := context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.watched.Broadcast()
+	})
+	defer stopWaiting()
 	c.mu.Lock()
-	for c.watch == nil {
+	for c.watch == nil && ctx.Err() == nil {
 		c.watched.Wait()
 	}
 	watch := c.watch
 	c.mu.Unlock()
-	watch <- order
-	return <-order.done
+	select {
+	case watch <- order:
+		return <-order.done
+	case <-ctx.Done():
+		return result{Error: "nobody watches any more"}
+	}
 }
 
 // next changes the next object. The caller holds mu.

@@ -15,7 +15,7 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -184,20 +184,20 @@ func serveControl(pods *collection) error {
 		value, _ := strconv.ParseFloat(request.FormValue(name), 64)
 		return value
 	}
-	answer := func(writer http.ResponseWriter, order *command) {
+	answer := func(ctx context.Context, writer http.ResponseWriter, order *command) {
 		order.done = make(chan result)
 		if pods == nil {
 			http.Error(writer, "there are no pods; start the server with --pods", http.StatusConflict)
 			return
 		}
-		_ = json.NewEncoder(writer).Encode(pods.run(order)) // the client has gone
+		_ = json.NewEncoder(writer).Encode(pods.run(ctx, order)) // the client has gone
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/storm", func(writer http.ResponseWriter, request *http.Request) {
-		answer(writer, &command{events: int(number(request, "events")), rate: number(request, "rate")})
+		answer(request.Context(), writer, &command{events: int(number(request, "events")), rate: number(request, "rate")})
 	})
 	mux.HandleFunc("/expire", func(writer http.ResponseWriter, request *http.Request) {
-		answer(writer, &command{expire: true, changed: number(request, "changed")})
+		answer(request.Context(), writer, &command{expire: true, changed: number(request, "changed")})
 	})
 	go func() { log.Fatalf("the control endpoint failed: %v", http.Serve(listener, mux)) }()
 	fmt.Printf("http://%s\n", listener.Addr())
@@ -205,11 +205,11 @@ func serveControl(pods *collection) error {
 }
 
 func run() error {
-	make := plainCollections
+	collections := plainCollections
 	if *podsFile != "" {
-		make = podCollections
+		collections = podCollections
 	}
-	all, err := make()
+	all, err := collections()
 	if err != nil {
 		return err
 	}
@@ -219,10 +219,7 @@ func run() error {
 	if err := serveControl(all["/api/v1/pods"]); err != nil {
 		return err
 	}
-	_, err = bufio.NewReader(os.Stdin).ReadByte() // until the program that started it closes it or ends
-	if err == io.EOF {
-		return nil
-	}
+	_, err = io.Copy(io.Discard, os.Stdin) // until the program that started it closes it or ends
 	return err
 }
 

@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use k8s_openapi::api::{
     admissionregistration::v1::*, apps::v1::*, autoscaling, batch::v1::*, certificates::v1::*, coordination::v1::*,
-    core::v1::*, discovery::v1::*, events, flowcontrol::v1::*, networking::v1::*, node::v1::*, policy::v1::*, rbac::v1::*,
-    resource::v1::*, scheduling::v1::*, storage::v1::*,
+    core::v1::*, discovery::v1::*, events, flowcontrol::v1::*, networking::v1::*, node::v1::*, policy::v1::*,
+    rbac::v1::*, resource::v1::*, scheduling::v1::*, storage::v1::*,
 };
 use k8s_openapi::serde::de::DeserializeOwned;
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind};
@@ -30,7 +30,12 @@ struct All {
 
 impl All {
     fn new(client: Client, config: watcher::Config) -> Self {
-        Self { client, config, count: Arc::default(), ready: Vec::new() }
+        Self {
+            client,
+            config,
+            count: Arc::default(),
+            ready: Vec::new(),
+        }
     }
 
     fn add<K>(&mut self)
@@ -47,7 +52,10 @@ impl All {
     {
         let writer = Writer::<K>::new(kind);
         let store = writer.as_reader();
-        let objects = watcher(api, self.config.clone()).default_backoff().reflect(writer).applied_objects();
+        let objects = watcher(api, self.config.clone())
+            .default_backoff()
+            .reflect(writer)
+            .applied_objects();
         let count = self.count.clone();
         tokio::spawn(objects.for_each(move |object| {
             match object {
@@ -60,7 +68,8 @@ impl All {
             std::future::ready(())
         }));
         // The stream's task ends with the process only, so the store becomes ready.
-        self.ready.push(async move { drop(store.wait_until_ready().await) }.boxed());
+        self.ready
+            .push(async move { drop(store.wait_until_ready().await) }.boxed());
     }
 
     async fn sync(self) -> Result<(), Box<dyn Error>> {

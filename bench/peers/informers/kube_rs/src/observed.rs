@@ -16,7 +16,11 @@ struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { counts: [0; 2048], total: 0, max: 0 }
+        Self {
+            counts: [0; 2048],
+            total: 0,
+            max: 0,
+        }
     }
 }
 
@@ -37,7 +41,11 @@ impl Histogram {
         for (i, count) in self.counts.iter().enumerate() {
             let i = i as u64;
             if left < *count {
-                return if i < 64 { i } else { ((i - 64) % 32 + 32) << ((i - 64) / 32 + 1) };
+                return if i < 64 {
+                    i
+                } else {
+                    ((i - 64) % 32 + 32) << ((i - 64) / 32 + 1)
+                };
             }
             left -= count;
         }
@@ -57,15 +65,21 @@ struct Phase {
 pub struct Observed(Mutex<Phase>);
 
 fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| d.as_nanos() as i64)
 }
 
 impl Observed {
     pub fn object(&self, pod: &Pod) {
         let now = now();
         let annotations = pod.metadata.annotations.as_ref();
-        let Some(sent) = annotations.and_then(|all| all.get(SENT_KEY)) else { return };
-        let Some(at) = sent.get(1..).and_then(|digits| digits.parse::<i64>().ok()) else { return };
+        let Some(sent) = annotations.and_then(|all| all.get(SENT_KEY)) else {
+            return;
+        };
+        let Some(at) = sent.get(1..).and_then(|digits| digits.parse::<i64>().ok()) else {
+            return;
+        };
         let mut phase = self.0.lock().unwrap();
         phase.names += pod.metadata.name.as_ref().map_or(0, String::len);
         if at < phase.since {

@@ -19,7 +19,12 @@ pub fn run(store: &Store<Pod>, seconds: f64) -> Result<(), String> {
     let keys: Vec<(String, String)> = store
         .state()
         .iter()
-        .map(|pod| (pod.metadata.namespace.clone().unwrap_or_default(), pod.metadata.name.clone().unwrap_or_default()))
+        .map(|pod| {
+            (
+                pod.metadata.namespace.clone().unwrap_or_default(),
+                pod.metadata.name.clone().unwrap_or_default(),
+            )
+        })
         .collect();
     let (start, cpu) = (Instant::now(), thread_cpu());
     let (mut gets, mut missing, mut random) = (0u64, 0u64, 88172645463325252u64);
