@@ -32,17 +32,27 @@ func firstLine(path string) string {
 
 // machine describes where the run takes place.
 func machine() []string {
-	return []string{
-		fmt.Sprintf("%d cores (%s), memory %s", runtime.NumCPU(), fieldOf("/proc/cpuinfo", "model name"),
-			fieldOf("/proc/meminfo", "MemTotal")),
-		"Linux " + firstLine("/proc/sys/kernel/osrelease"),
-		"/proc/loadavg when the run began: " + firstLine("/proc/loadavg"),
+	kernel, _, _ := strings.Cut(firstLine("/proc/sys/kernel/osrelease"), "-")
+	var load [3]float64
+	_, _ = fmt.Sscan(firstLine("/proc/loadavg"), &load[0], &load[1], &load[2]) // zero: not known
+	lines := []string{
+		fmt.Sprintf("%d cores (%s), memory %s, Linux %s", runtime.NumCPU(), fieldOf("/proc/cpuinfo", "model name"),
+			fieldOf("/proc/meminfo", "MemTotal"), kernel),
+		fmt.Sprintf("load of the machine before the run: %.2f, %.2f, %.2f (1, 5 and 15 minutes)", load[0], load[1], load[2]),
 	}
+	const busy = 0.5 // tasks
+	if load[0] > busy {
+		lines = append(lines, "**the machine was busy with other work: times, latencies and CPU are higher than on an idle one**")
+	}
+	return lines
 }
 
 // versions adds client-go's, which its program knows, to those of the command line.
 func (b *bench) versions(given string) []string {
-	all := strings.Split(given, ";")
+	var all []string
+	if given != "" {
+		all = strings.Split(given, ";")
+	}
 	info, err := buildinfo.ReadFile(b.programs.clientGo)
 	if err != nil {
 		return all

@@ -139,7 +139,7 @@ const limits = `## What this does not show
 func (r *results) document(plots []string) string {
 	var text strings.Builder
 	text.WriteString(introduction)
-	fmt.Fprintf(&text, "\n%s\n\n", wrapped(fmt.Sprintf("This run: `./dev bench peers %s`, %s, %d rounds.", r.Arguments, r.Date,
+	fmt.Fprintf(&text, "\n%s\n\n", wrapped(fmt.Sprintf("This run: `./dev bench peers %s`, %s, rounds: %d.", r.Arguments, r.Date,
 		r.Rounds)))
 	for _, line := range slices.Concat(r.Machine, r.Versions) {
 		fmt.Fprintf(&text, "* %s\n", line)
