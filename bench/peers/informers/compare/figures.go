@@ -13,7 +13,7 @@ type figure struct {
 	digits                    int
 }
 
-// serverLag is no figure of a contestant: it shows how busy the machine was.
+// serverLag shows that an informer could not keep up, or that the machine was too busy for any of them.
 const serverLag = "rated.lag"
 
 var figures = []figure{
@@ -31,7 +31,7 @@ var figures = []figure{
 	{"rated.p99", "rated", "latency, 99 %", "us", 0},
 	{"rated.p999", "rated", "latency, 99.9 %", "us", 0},
 	{"rated.cpu", "rated", "CPU for each event", "us", 1},
-	{serverLag, "rated", "the server's own longest delay", "ms", 0},
+	{serverLag, "rated", "longest delay of the server", "ms", 0},
 	{"reads.cpu", "reads", "CPU of the reading thread for each get", "ns", 0},
 	{"reads.time", "reads", "time for each get", "ns", 0},
 	{"idle.cpu", "idle", "CPU in 10 s", "ms", 1},

@@ -211,10 +211,10 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	fmt.Print(r.tables())
 	if o.write {
 		return r.write(o.docs)
 	}
-	fmt.Print(r.tables())
 	return nil
 }
 

@@ -23,8 +23,9 @@ func (r *results) sections() []section {
 			"waits when the connection is full. Where the time for each event is longer than the CPU, the server or other "+
 			"work of the machine was the limit.", r.Storm)},
 		{"rated", fmt.Sprintf("Updates at %d a second", rate), fmt.Sprintf("%d updates at an even pace. The latency is the time "+
-			"from the moment when the server makes the event to the call of the handler. Where the server itself was late, the "+
-			"machine was too busy: it then sends several events at once, and the latencies are those of a burst.", r.Rated)},
+			"from the moment when the server makes the event to the call of the handler. Where the server was late by "+
+			"far more than a few milliseconds, its connection was full: the informer could not keep up on this machine, and the "+
+			"latencies are those of its backlog.", r.Rated)},
 		{"reads", "Reads beside updates", fmt.Sprintf("One thread gets pods by random names for %d seconds, while %d updates a "+
 			"second arrive.", readSeconds, rate)},
 		{"idle", "Idle", "Nothing changes for 10 s. The server sends a bookmark each second, which is 60 times as often as " +
