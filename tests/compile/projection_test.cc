@@ -235,6 +235,27 @@ TEST_P(ProjectionCacheTest, MetadataAloneAreAskedForAsPartialObjectMetadata) {
   EXPECT_THAT(seen, UnorderedElementsAre("shop/web-0", "shop/web-1", "shop/web-2"));
 }
 
+TEST_P(ProjectionCacheTest, ATransformChangesTheProjection) {
+  Add("web-0", R"("app":"web","drop":"this")", "n1");
+  const auto parts = factory_.Of<PodPart>();
+  Must(parts.Informer().SetTransform([](PodPart& pod) {
+    pod.metadata.labels.erase("drop");
+    pod.metadata.name = "other";  // has no effect: the identity stays
+    pod.spec->containers = {};
+  }));
+  factory_.Start();
+  Must(factory_.WaitForCacheSync());
+  const auto pod = parts.Lister().Get({"shop", "web-0"});
+  ASSERT_TRUE(pod);
+  EXPECT_FALSE(pod->metadata.labels.contains("drop"));
+  EXPECT_EQ(pod->metadata.labels["app"], "web");
+  EXPECT_TRUE(pod->spec->containers.empty());
+  EXPECT_EQ(pod->spec->nodeName, "n1");
+  PodPart copy = *pod;
+  copy.metadata.labels["app"] = "shop";
+  EXPECT_NE(copy, *pod);
+}
+
 TEST_P(ProjectionCacheTest, TheSpecIsNotSentForMetadataAlone) {
   const std::string large(20'000, 'x');
   Add("web-0", R"("app":"web")", large);
