@@ -17,10 +17,13 @@
 #include "k8s/informers.h"
 #include "kgen/cache/factory.h"
 #include "kgen/client/options.h"
+#include "kgen/client/resource_client.h"
+#include "kgen/codec/convert.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
 #include "kgen/controller/manager.h"
 #include "kgen/core/field_path.h"
+#include "kgen/core/unstructured.h"
 #include "kgen/testing/cluster.h"
 
 namespace {
@@ -47,6 +50,11 @@ concept HasPhase = requires(const T& object) { object.status->phase; };
 // What is not kept cannot be named, and an ObjectMeta with members that are absent cannot be taken from the object.
 static_assert(HasAnnotations<Pod> && HasAnnotations<AnyMetadata> && HasAnnotations<PodWithMetadata>);
 static_assert(!HasAnnotations<PodPart> && HasPhase<Pod> && !HasPhase<PodPart>);
+template <typename T>
+concept Converts = requires(const T& object) { kgen::Convert<Pod>(object); };
+template <typename T>
+concept HasClient = std::constructible_from<kgen::ResourceClient<T, void>, kgen::Connection, std::string_view>;
+static_assert(Converts<kgen::Unstructured> && !Converts<PodPart> && HasClient<Pod> && !HasClient<PodPart>);
 static_assert(!std::convertible_to<const PodPart::Metadata&, const ObjectMeta&>);
 static_assert(std::same_as<decltype(PodPart::Spec::affinity), decltype(k8s::core::v1::PodSpec::affinity)>);
 

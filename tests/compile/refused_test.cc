@@ -18,6 +18,7 @@
 
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 class RefusedTest : public ::testing::Test {
@@ -149,19 +150,16 @@ void Try(const kgen::CachedClient& client, const PodPart& pod, const kgen::Selec
   (void)selector, (void)connection;
 )"),
             "");
+  // projection_test.cc has what a concept can ask.
   const std::string said = compile(R"(
   (void)pod.metadata.annotations;
-  (void)pod.spec->hostNetwork;
   (void)client.Update(pod);
-  (void)kgen::ResourceClient<PodPart, void>(connection, "a");
-  (void)kgen::Convert<Pod>(pod);
   (void)places.List(selector);
 )");
-  for (const char* text : {"annotations’ is inaccessible", "has no member named ‘hostNetwork’",
-                           "a projection can be patched and deleted; create, update and apply need the whole object",
-                           "ResourceClient(kgen::Connection", "Convert(From)", "HasLabels"}) {
-    EXPECT_THAT(said, HasSubstr(text));
-  }
+  EXPECT_THAT(said, ContainsRegex("error: .*annotations.* is "));
+  EXPECT_THAT(said,
+              HasSubstr("a projection can be patched and deleted; create, update and apply need the whole object"));
+  EXPECT_THAT(said, HasSubstr("HasLabels"));
 }
 
 TEST_F(RefusedTest, ControllersOfObjectsOfAnyKindAreToldHowToNameIt) {
