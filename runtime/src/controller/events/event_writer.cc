@@ -42,7 +42,14 @@ void EventWriter::Act(After& after) {
       o.OnEventDropped({.about = after.dropped->about, .why = after.dropped->why, .count = after.dropped->count});
     });
   }
-  for (const Shared<Waiter>& waiter : after.ended) waiter->Notify();
+  if (!after.ends) return;
+  std::vector<Shared<Waiter>> waiters;
+  {
+    const MutexLock lock(mutex_);
+    told_ = true;
+    waiters.swap(waiters_);
+  }
+  for (const Shared<Waiter>& waiter : waiters) waiter->Notify();
 }
 
 void EventWriter::Add(const detail::EventObject& regarding, const detail::EventObject* related,
@@ -211,7 +218,7 @@ Result<void> EventWriter::Stop(Nanos limit) {
   bool wait = false;
   {
     const MutexLock lock(mutex_);
-    wait = !ended_;
+    wait = !told_;  // whoever stops may read what the observer was told
     if (wait) waiters_.push_back(waiter);
   }
   const Result<void> waited = wait ? waiter->Wait() : Result<void>();
@@ -249,7 +256,7 @@ void EventWriter::End(After& after) {
   ended_ = true;
   limit_.Cancel();
   pause_.Cancel();
-  after.ended = std::exchange(waiters_, {});
+  after.ends = true;
 }
 
 }  // namespace kgen::controller

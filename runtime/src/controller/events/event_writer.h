@@ -69,7 +69,7 @@ class EventWriter final : public SharedObject {
   struct After {
     bool post = false;  // Send()
     std::optional<Dropped> dropped{};
-    std::vector<Shared<Waiter>> ended{};
+    bool ends = false;  // the stop, after the observer was told of what it drops
   };
 
   void AddNew(Event event, std::string object, std::string series, TimePoint now, After& after) KGEN_REQUIRES(mutex_);
@@ -116,6 +116,7 @@ class EventWriter final : public SharedObject {
   TimePoint stop_by_ KGEN_GUARDED_BY(mutex_) = TimePoint::max();
   bool stopping_ KGEN_GUARDED_BY(mutex_) = false;
   bool ended_ KGEN_GUARDED_BY(mutex_) = false;
+  bool told_ KGEN_GUARDED_BY(mutex_) = false;                    // ended, and so the calls of Stop() return
   std::uint64_t abandoned_ KGEN_GUARDED_BY(mutex_) = 0;          // events that the stop dropped
   std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);  // of calls of Stop()
   EventCounts counts_ KGEN_GUARDED_BY(mutex_);
