@@ -51,6 +51,7 @@ constexpr WayOfError kWays[] = {
     {"projection-member", "write the path of a member, as in spec.nodeName or status.podIPs[].ip"},
     {"projection-members", "list the members to keep, such as metadata.labels and spec.nodeName"},
     {"projection-name", "write a name of its own, such as PodAddress"},
+    {"protobuf", "make the file anew from the Go types; openapi/README.md says how"},
     {"reference-cycle", "give one of the definitions of the cycle a type or properties of its own"},
     {"reference-depth", "give an object with properties inside of them a definition of its own"},
     {"reference-form", "kgen follows only #/components/schemas/NAME and #/definitions/NAME"},

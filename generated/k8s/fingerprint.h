@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 106825dcf6da9508.
+// Hash of the headers: 8b015ae6256a2fd4.
 
 #endif  // K8S_FINGERPRINT_H_

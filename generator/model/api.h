@@ -74,6 +74,8 @@ struct NamedType {
   std::string declared = {};
   std::string declared_in = {};
 
+  bool protobuf = false;  // can be decoded from protobuf (protobuf.h)
+
   std::optional<GroupVersionKind> gvk;  // kKind, kList
   TypeId item = kNoType;                // kList
   Origin origin;

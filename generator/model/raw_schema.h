@@ -38,6 +38,7 @@ struct RawProperty {
   std::string name;
   Origin origin;  // of the key
   RawSchemaPtr schema;
+  ProtobufField protobuf = {};
 };
 
 struct RawRequired {

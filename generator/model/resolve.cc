@@ -9,6 +9,7 @@
 
 #include "generator/document_path.h"
 #include "generator/model/names.h"
+#include "generator/model/protobuf.h"
 #include "generator/model/resolve_operations.h"
 #include "generator/model/resolve_schema.h"
 #include "generator/model/versions.h"
@@ -47,6 +48,7 @@ class Resolver {
     AttachResources();
     CheckServed();
     CheckListKinds();
+    MarkProtobuf(api_);
     BuildGroups();
     for (const RawCustomResource& crd : draft_.custom_resources) CheckVersions(crd, api_, diagnostics_);
     BuildManifests();

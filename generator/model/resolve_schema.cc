@@ -357,6 +357,7 @@ void SchemaResolver::AddFields(const RawSchema& raw, const Rules& rules, const D
     field.origin = property.origin;
     field.description = property.schema->description;
     field.notes = property.schema->notes;
+    field.protobuf = property.protobuf;
     field.schema = Box(Resolve(*property.schema, rules, properties_path.Key(property.name)));
     schema.fields.push_back(std::move(field));
   }

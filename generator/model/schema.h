@@ -94,6 +94,12 @@ struct Notes {
   bool immutable = false;    // a server refuses to change it
 };
 
+// How a member of a built-in type is encoded in protobuf.
+struct ProtobufField {
+  std::vector<std::uint16_t> numbers;  // of the field, after those of the embedded messages that it is in; empty: none
+  bool zero_is_absent = false;         // the server writes zeros, and this one means that the member is absent
+};
+
 struct Schema;
 
 // A property of an object.
@@ -102,6 +108,7 @@ struct Field {
   bool required = false;                 // as the document says; does not change the type
   std::vector<std::string> description;  // of this use, in lines; empty when the document has none
   Notes notes;                           // the same
+  ProtobufField protobuf = {};
   std::unique_ptr<Schema> schema;        // never null
   Origin origin;                         // of the key
 };

@@ -9,6 +9,7 @@
 #include "generator/parse/conversion_patch.h"
 #include "generator/parse/crd.h"
 #include "generator/parse/openapi.h"
+#include "generator/parse/protobuf_facts.h"
 #include "generator/parse/reader.h"
 #include "kgen/codec/yaml.h"
 
@@ -53,6 +54,7 @@ class DocumentParser {
                              (Skipped().empty() ? std::string() : "; skipped " + Skipped()),
                          {}, "pass CRDs, or the API documents that a server publishes at /openapi/v3 and /openapi/v2");
     }
+    JoinProtobufFacts(protobuf_, draft_);
     return std::move(draft_);
   }
 
@@ -73,6 +75,8 @@ class DocumentParser {
         return;
       }
       ParseOpenApi(map, draft_);
+    } else if (IsProtobufFacts(map)) {
+      ReadProtobufFacts(map, protobuf_);
     } else if (context.found && IsNoCrd(map)) {
       Skip(context, node, "neither a CRD nor an API document");
     } else if (!map.Has("apiVersion") && !map.Has("kind")) {
@@ -281,6 +285,7 @@ class DocumentParser {
 
   Diagnostics& diagnostics_;
   model::Draft draft_;
+  ProtobufFacts protobuf_;
   std::vector<Origin> templates_;               // in files that do not parse for this reason
   std::string template_reason_;                 // why the first of them does not parse
   std::map<std::string, std::size_t> skipped_;  // by kind

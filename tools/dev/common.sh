@@ -47,9 +47,9 @@ generate_builtin_api() {
   configure dev
   build dev kgen
   build/dev/bin/kgen generate "$1" --out runtime --runtime runtime/wire_types.txt --header generated/header.txt \
-    --descriptions "$documents/descriptions" "$documents"/*.json || status=$?
+    --descriptions "$documents/descriptions" "$documents"/protobuf.yaml "$documents"/*.json || status=$?
   build/dev/bin/kgen generate "$1" --out generated --namespace k8s --split-by-group --header generated/header.txt \
-    --descriptions "$documents/descriptions" "$documents"/*.json || status=$?
+    --descriptions "$documents/descriptions" "$documents"/protobuf.yaml "$documents"/*.json || status=$?
   return $status
 }
 

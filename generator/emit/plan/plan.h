@@ -34,6 +34,7 @@ struct PlannedField {
   std::string value_kind;   // of kgen::ValueKind: "kBox"
   std::string flags;        // "kgen::kNullable | kgen::kUnique", "0"
   std::string detail;       // "&Order::Spec::kTable", "nullptr"
+  model::ProtobufField protobuf = {};
   Comment comment;
 };
 
@@ -80,6 +81,7 @@ struct PlannedStruct {
   bool preserve_unknown = false;       // the schema allows members that it does not declare
   bool own = false;                    // the user declared it; only its table is emitted
   bool projection = false;             // has a part of the members (projections.h)
+  bool protobuf = false;               // can be decoded from protobuf
   std::string layout = {};             // the type that it has the layout of, for a part of ObjectMeta; empty: its own
 };
 

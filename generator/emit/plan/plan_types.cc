@@ -178,6 +178,7 @@ PlannedField InPlaceMetadata(std::string_view type, Comment comment) {
           .value_kind = "kStruct",
           .flags = "0",
           .detail = "&" + std::string(type) + "::kTable",
+          .protobuf = {.numbers = {1}},  // of every kind and list
           .comment = std::move(comment)};
 }
 
@@ -282,6 +283,7 @@ PlannedStruct StructPlanner::Plan(const model::NamedType& type, const std::strin
               .nested = {},
               .enums = {}};
   PlannedStruct out = PlanObject(shapes_.Of(type.schema), scope, about);
+  out.protobuf = type.protobuf;
   for (std::string& line : CommentLines({deprecation}, kColumns)) out.comment.push_back(std::move(line));
   return out;
 }
@@ -332,6 +334,10 @@ PlannedStruct StructPlanner::PlanObject(const Shape& shape, Scope& scope, const 
   out.origin = shape.positions[0]->origin;
   out.preserve_unknown = shape.positions[0]->preserve_unknown;
   out.projection = shape.positions[0]->projection;
+  // A part of a type has names for the structs in it.
+  out.protobuf = out.projection && std::ranges::all_of(shape.positions[0]->fields, [](const model::Field& field) {
+                   return !field.protobuf.numbers.empty();
+                 });
   out.comment = CommentLines(DescribeStruct(shape.positions, fallback), scope.width());
   const std::vector<Member> members = Members(shape, scope.role, scope.title);
   if (members.size() > kMostMembers) {
@@ -573,6 +579,7 @@ PlannedField StructPlanner::PlanField(const Member& member, const Scope& scope) 
   out.wire_name = field.name;
   out.identifier = scope.members.find(field.name)->second;
   out.flags = Flags(member, scope);
+  out.protobuf = field.protobuf;
   const auto values = scope.enums.find(field.name);
   out.comment = DescribeMember(member, out.identifier, values == scope.enums.end() ? std::string() : values->second,
                                scope.width() - 2);

@@ -26,26 +26,27 @@ constexpr std::size_t kColumns = 120;
 // A member of ObjectMeta, as in its table.
 struct MetadataMember {
   std::string_view wire_name, identifier, value_kind, flags, detail;
-  bool always = false;  // the identity of an object, and whether it is being deleted
+  std::uint16_t number;  // in protobuf
+  bool always = false;   // the identity of an object, and whether it is being deleted
 };
 
 constexpr MetadataMember kMetadata[] = {
-    {"name", "name", "kString", "kgen::kUnique", "nullptr", true},
-    {"namespace", "namespace_", "kString", "0", "nullptr", true},
-    {"annotations", "annotations", "kMap", "0", "&kgen::kTypeOf<kgen::String>"},
-    {"creationTimestamp", "creationTimestamp", "kTime", "0", "nullptr"},
-    {"deletionGracePeriodSeconds", "deletionGracePeriodSeconds", "kInt64", "0", "nullptr"},
-    {"deletionTimestamp", "deletionTimestamp", "kTime", "0", "nullptr", true},
-    {"finalizers", "finalizers", "kList", "0", "&kgen::kTypeOf<kgen::String>", true},
-    {"generateName", "generateName", "kString", "0", "nullptr"},
-    {"generation", "generation", "kInt64", "0", "nullptr"},
-    {"labels", "labels", "kMap", "0", "&kgen::kTypeOf<kgen::String>"},
+    {"name", "name", "kString", "kgen::kUnique", "nullptr", 1, true},
+    {"namespace", "namespace_", "kString", "0", "nullptr", 3, true},
+    {"annotations", "annotations", "kMap", "0", "&kgen::kTypeOf<kgen::String>", 12},
+    {"creationTimestamp", "creationTimestamp", "kTime", "0", "nullptr", 8},
+    {"deletionGracePeriodSeconds", "deletionGracePeriodSeconds", "kInt64", "0", "nullptr", 10},
+    {"deletionTimestamp", "deletionTimestamp", "kTime", "0", "nullptr", 9, true},
+    {"finalizers", "finalizers", "kList", "0", "&kgen::kTypeOf<kgen::String>", 14, true},
+    {"generateName", "generateName", "kString", "0", "nullptr", 2},
+    {"generation", "generation", "kInt64", "0", "nullptr", 7},
+    {"labels", "labels", "kMap", "0", "&kgen::kTypeOf<kgen::String>", 11},
     {"managedFields", "managedFields", "kList", "kgen::kNoMemo | kgen::kManagedFields",
-     "&kgen::kTypeOf<kgen::meta::v1::ManagedFieldsEntry>"},
-    {"ownerReferences", "ownerReferences", "kList", "0", "&kgen::kTypeOf<kgen::meta::v1::OwnerReference>"},
-    {"resourceVersion", "resourceVersion", "kString", "kgen::kUnique", "nullptr", true},
-    {"selfLink", "selfLink", "kString", "0", "nullptr"},
-    {"uid", "uid", "kString", "kgen::kUnique", "nullptr", true},
+     "&kgen::kTypeOf<kgen::meta::v1::ManagedFieldsEntry>", 17},
+    {"ownerReferences", "ownerReferences", "kList", "0", "&kgen::kTypeOf<kgen::meta::v1::OwnerReference>", 13},
+    {"resourceVersion", "resourceVersion", "kString", "kgen::kUnique", "nullptr", 6, true},
+    {"selfLink", "selfLink", "kString", "0", "nullptr", 4},
+    {"uid", "uid", "kString", "kgen::kUnique", "nullptr", 5, true},
 };
 
 // The wanted members of one object: none means the whole.
@@ -71,6 +72,7 @@ std::unique_ptr<model::Schema> Copy(const model::Schema& schema) {
                             .required = field.required,
                             .description = field.description,
                             .notes = field.notes,
+                            .protobuf = field.protobuf,
                             .schema = Copy(*field.schema),
                             .origin = field.origin});
   }
@@ -136,6 +138,7 @@ class PartTaker {
                              .required = field->required,
                              .description = field->description,
                              .notes = field->notes,
+                             .protobuf = field->protobuf,
                              .schema = std::move(taken),
                              .origin = field->origin});
     }
@@ -219,6 +222,7 @@ void UsePartOfMetadata(const std::set<std::string_view>& names, PlannedStruct& p
   part.path = planned.path + "::" + part.name;
   part.table_name = planned.table_name + "." + part.name;
   part.projection = true;
+  part.protobuf = planned.protobuf;
   part.layout = kObjectMeta;
   part.comment =
       CommentLines({"The metadata that are kept. Other members of ObjectMeta are not accessible."}, kColumns - 2);
@@ -231,6 +235,8 @@ void UsePartOfMetadata(const std::set<std::string_view>& names, PlannedStruct& p
                            .value_kind = std::string(each.value_kind),
                            .flags = std::string(each.flags),
                            .detail = std::string(each.detail),
+                           .protobuf = {.numbers = {each.number},
+                                        .zero_is_absent = each.value_kind == "kString" || each.wire_name == "generation"},
                            .comment = {}});
   }
   for (PlannedField& field : planned.fields) {

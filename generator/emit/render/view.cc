@@ -2,6 +2,7 @@
 #include "generator/emit/render/view.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -201,6 +202,63 @@ class TableScope {
   std::set<std::string> hidden_;
 };
 
+// The kgen::WireFields of a struct: those of its message by number, and behind them those of embedded messages.
+class WireRows {
+ public:
+  explicit WireRows(const PlannedStruct& planned) : fields_(planned.fields) {
+    if (!planned.protobuf) return;
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      if (!fields_[i].protobuf.numbers.empty()) all.push_back(i);  // the others are in the envelope
+    }
+    count_ = Add(all, 0);
+    // The offset of a row must fit one byte.
+    if (rows_.size() > 0xFF) rows_.clear();
+  }
+
+  std::size_t count() const { return rows_.empty() ? 0 : count_; }  // of the struct's own message
+  ViewList Lines() const {
+    ViewList lines;
+    for (const Row& row : rows_) {
+      lines.push_back("{" + std::to_string(row.number) + ", " + std::to_string(row.index) + ", " +
+                      std::to_string(row.count) + ", " + (row.zero_is_absent ? "true" : "false") + "}");
+    }
+    return lines;
+  }
+
+ private:
+  struct Row {
+    unsigned number;
+    std::size_t index, count = 0;
+    bool zero_is_absent = false;
+  };
+
+  // Returns how many rows the message has.
+  std::size_t Add(const std::vector<std::size_t>& fields, std::size_t depth) {
+    std::map<unsigned, std::vector<std::size_t>> by_number;
+    for (const std::size_t i : fields) by_number[fields_[i].protobuf.numbers[depth]].push_back(i);
+    const std::size_t first = rows_.size();
+    rows_.resize(first + by_number.size());
+    std::size_t row = first;
+    for (const auto& [number, inside] : by_number) {
+      const ProtobufField& field = fields_[inside.front()].protobuf;
+      if (field.numbers.size() == depth + 1) {
+        rows_[row++] = {number, inside.front(), 0, field.zero_is_absent};
+      } else {
+        const std::size_t index = rows_.size();
+        const std::size_t count = Add(inside, depth + 1);
+        rows_[row++] = {number, index, count, false};
+      }
+    }
+    return by_number.size();
+  }
+
+  using ProtobufField = model::ProtobufField;
+  const std::vector<PlannedField>& fields_;
+  std::vector<Row> rows_;
+  std::size_t count_ = 0;
+};
+
 std::string TableFlagsOf(const PlannedStruct& planned) {
   if (!planned.layout.empty()) return "kgen::kProjection | kgen::kMetadataPart";
   if (planned.projection) return "kgen::kProjection";
@@ -227,6 +285,7 @@ void TableViews(const PlannedStruct& planned, const TableScope& around, std::set
     columns.push_back("{" + column.name + ", " + column.type + ", " + column.format + ", " + column.json_path + ", " +
                       column.priority + ", " + column.description + "}");
   }
+  const WireRows wire(planned);
   const NameSlots slots = FindNameSlots(wire_names);
   const bool hashed = !slots.slots.empty();
   const std::string type = scope.Spell(planned.path);
@@ -248,6 +307,10 @@ void TableViews(const PlannedStruct& planned, const TableScope& around, std::set
                         {"slot_lines", SlotLines(slots.slots)},
                         {"slot_data", hashed ? scope.Spell(symbol + "Slots") : "nullptr"},
                         {"hash_bits", std::to_string(hashed ? slots.bits : 0)},
+                        {"has_wire", wire.count() != 0},
+                        {"wire_rows", wire.Lines()},
+                        {"wire_count", std::to_string(wire.count())},
+                        {"wire_data", scope.Spell(symbol + "Wire")},
                         {"flags", TableFlagsOf(planned)},
                         {"hash_seed", std::to_string(hashed ? slots.seed : 0)},
                         {"metadata", planned.metadata.empty() ? "kgen::TypeTable::kNoMetadata"

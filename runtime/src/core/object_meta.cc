@@ -37,6 +37,14 @@ constexpr kgen::Field kConditionFields[] = {
     {"status", 6, offsetof(Condition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(Condition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kConditionWire[] = {
+    {1, 5, 0, false},
+    {2, 4, 0, false},
+    {3, 2, 0, true},
+    {4, 0, 0, false},
+    {5, 3, 0, false},
+    {6, 1, 0, false},
+};
 constexpr std::uint8_t kConditionSlots[] = {
     0, 5, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 4, 3, 6, 2,
 };
@@ -45,6 +53,10 @@ static_assert(std::is_standard_layout_v<Preconditions> && std::is_aggregate_v<Pr
 constexpr kgen::Field kPreconditionsFields[] = {
     {"resourceVersion", 15, offsetof(Preconditions, resourceVersion), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"uid", 3, offsetof(Preconditions, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
+};
+constexpr kgen::WireField kPreconditionsWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kPreconditionsSlots[] = {
     1, 2, 0, 0,
@@ -61,6 +73,14 @@ constexpr kgen::Field kDeleteOptionsFields[] = {
     {"preconditions", 13, offsetof(DeleteOptions, preconditions), kgen::ValueKind::kBox, 0, 0, &Preconditions::kTable},
     {"propagationPolicy", 17, offsetof(DeleteOptions, propagationPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kDeleteOptionsWire[] = {
+    {1, 2, 0, false},
+    {2, 6, 0, false},
+    {3, 5, 0, false},
+    {4, 7, 0, false},
+    {5, 1, 0, false},
+    {6, 3, 0, false},
+};
 constexpr std::uint8_t kDeleteOptionsSlots[] = {
     6, 5, 0, 0, 4, 1, 0, 8, 0, 0, 7, 0, 2, 3, 0, 0,
 };
@@ -70,6 +90,11 @@ constexpr kgen::Field kFieldSelectorRequirementFields[] = {
     {"key", 3, offsetof(FieldSelectorRequirement, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"operator", 8, offsetof(FieldSelectorRequirement, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"values", 6, offsetof(FieldSelectorRequirement, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+};
+constexpr kgen::WireField kFieldSelectorRequirementWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kFieldSelectorRequirementSlots[] = {
     3, 0, 0, 0, 0, 1, 0, 2,
@@ -81,6 +106,11 @@ constexpr kgen::Field kLabelSelectorRequirementFields[] = {
     {"operator", 8, offsetof(LabelSelectorRequirement, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"values", 6, offsetof(LabelSelectorRequirement, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kLabelSelectorRequirementWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kLabelSelectorRequirementSlots[] = {
     3, 0, 0, 0, 0, 1, 0, 2,
 };
@@ -90,6 +120,10 @@ constexpr kgen::Field kLabelSelectorFields[] = {
     {"matchExpressions", 16, offsetof(LabelSelector, matchExpressions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<LabelSelectorRequirement>},
     {"matchLabels", 11, offsetof(LabelSelector, matchLabels), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kLabelSelectorWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kLabelSelectorSlots[] = {
     1, 0, 0, 2,
 };
@@ -97,6 +131,9 @@ constexpr std::uint8_t kLabelSelectorSlots[] = {
 static_assert(std::is_standard_layout_v<ShardInfo> && std::is_aggregate_v<ShardInfo>);
 constexpr kgen::Field kShardInfoFields[] = {
     {"selector", 8, offsetof(ShardInfo, selector), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kShardInfoWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kShardInfoSlots[] = {
     1, 0,
@@ -109,6 +146,13 @@ constexpr kgen::Field kListMetaFields[] = {
     {"resourceVersion", 15, offsetof(ListMeta, resourceVersion), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"selfLink", 8, offsetof(ListMeta, selfLink), kgen::ValueKind::kString, 0, 0, nullptr},
     {"shardInfo", 9, offsetof(ListMeta, shardInfo), kgen::ValueKind::kBox, 0, 0, &ShardInfo::kTable},
+};
+constexpr kgen::WireField kListMetaWire[] = {
+    {1, 3, 0, true},
+    {2, 2, 0, true},
+    {3, 0, 0, true},
+    {4, 1, 0, false},
+    {5, 4, 0, false},
 };
 constexpr std::uint8_t kListMetaSlots[] = {
     3, 0, 0, 0, 0, 5, 0, 0, 0, 0, 2, 1, 0, 0, 4, 0,
@@ -124,6 +168,15 @@ constexpr kgen::Field kManagedFieldsEntryFields[] = {
     {"subresource", 11, offsetof(ManagedFieldsEntry, subresource), kgen::ValueKind::kString, 0, 0, nullptr},
     {"time", 4, offsetof(ManagedFieldsEntry, time), kgen::ValueKind::kTime, 0, 0, nullptr},
 };
+constexpr kgen::WireField kManagedFieldsEntryWire[] = {
+    {1, 3, 0, true},
+    {2, 4, 0, true},
+    {3, 0, 0, true},
+    {4, 6, 0, false},
+    {6, 1, 0, true},
+    {7, 2, 0, false},
+    {8, 5, 0, true},
+};
 constexpr std::uint8_t kManagedFieldsEntrySlots[] = {
     0, 7, 0, 0, 0, 6, 1, 3, 0, 0, 0, 5, 2, 0, 4, 0,
 };
@@ -136,6 +189,14 @@ constexpr kgen::Field kOwnerReferenceFields[] = {
     {"controller", 10, offsetof(OwnerReference, controller), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"kind", 4, offsetof(OwnerReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
     {"uid", 3, offsetof(OwnerReference, uid), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kOwnerReferenceWire[] = {
+    {1, 4, 0, false},
+    {3, 0, 0, false},
+    {4, 5, 0, false},
+    {5, 1, 0, false},
+    {6, 3, 0, false},
+    {7, 2, 0, false},
 };
 constexpr std::uint8_t kOwnerReferenceSlots[] = {
     5, 3, 0, 1, 6, 0, 0, 4, 0, 0, 0, 0, 2, 0, 0, 0,
@@ -159,6 +220,23 @@ constexpr kgen::Field kObjectMetaFields[] = {
     {"selfLink", 8, offsetof(ObjectMeta, selfLink), kgen::ValueKind::kString, 0, 0, nullptr},
     {"uid", 3, offsetof(ObjectMeta, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
 };
+constexpr kgen::WireField kObjectMetaWire[] = {
+    {1, 0, 0, true},
+    {2, 7, 0, true},
+    {3, 1, 0, true},
+    {4, 13, 0, true},
+    {5, 14, 0, true},
+    {6, 12, 0, true},
+    {7, 8, 0, true},
+    {8, 3, 0, true},
+    {9, 5, 0, false},
+    {10, 4, 0, false},
+    {11, 9, 0, false},
+    {12, 2, 0, false},
+    {13, 11, 0, false},
+    {14, 6, 0, false},
+    {17, 10, 0, false},
+};
 constexpr std::uint8_t kObjectMetaSlots[] = {
     12, 6, 0, 4, 0, 5, 0, 0, 15, 3, 1, 0, 14, 0, 0, 0, 11, 9, 0, 13, 0, 7, 0, 0,
     0, 0, 8, 2, 0, 0, 10, 0,
@@ -169,6 +247,11 @@ constexpr kgen::Field kStatusCauseFields[] = {
     {"field", 5, offsetof(StatusCause, field), kgen::ValueKind::kString, 0, 0, nullptr},
     {"message", 7, offsetof(StatusCause, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(StatusCause, reason), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kStatusCauseWire[] = {
+    {1, 2, 0, true},
+    {2, 1, 0, true},
+    {3, 0, 0, true},
 };
 constexpr std::uint8_t kStatusCauseSlots[] = {
     0, 0, 0, 0, 3, 2, 1, 0,
@@ -183,6 +266,14 @@ constexpr kgen::Field kStatusDetailsFields[] = {
     {"retryAfterSeconds", 17, offsetof(StatusDetails, retryAfterSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"uid", 3, offsetof(StatusDetails, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
 };
+constexpr kgen::WireField kStatusDetailsWire[] = {
+    {1, 0, 0, true},
+    {2, 2, 0, true},
+    {3, 3, 0, true},
+    {4, 1, 0, false},
+    {5, 4, 0, true},
+    {6, 5, 0, true},
+};
 constexpr std::uint8_t kStatusDetailsSlots[] = {
     4, 0, 0, 1, 6, 0, 0, 0, 0, 0, 5, 0, 2, 3, 0, 0,
 };
@@ -196,6 +287,14 @@ constexpr kgen::Field kStatusFields[] = {
     {"message", 7, offsetof(Status, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(Status, reason), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
+    {3, 4, 0, true},
+    {4, 5, 0, true},
+    {5, 3, 0, false},
+    {6, 2, 0, true},
+};
 constexpr std::uint8_t kStatusSlots[] = {
     0, 3, 0, 0, 0, 0, 0, 6, 0, 1, 0, 2, 0, 5, 4, 0,
 };
@@ -203,7 +302,7 @@ constexpr std::uint8_t kStatusSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Condition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Condition),
     .name = "kgen.meta.v1.Condition",
     .field_data = kConditionFields,
@@ -215,10 +314,12 @@ constinit const kgen::TypeTable Condition::kTable = {
     .hash_seed = 3,
     .hash_slots = kConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Condition>};
+    .empty = kgen::detail::kZeros<Condition>,
+    .wire = kConditionWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable Preconditions::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Preconditions),
     .name = "kgen.meta.v1.Preconditions",
     .field_data = kPreconditionsFields,
@@ -230,10 +331,12 @@ constinit const kgen::TypeTable Preconditions::kTable = {
     .hash_seed = 1,
     .hash_slots = kPreconditionsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Preconditions>};
+    .empty = kgen::detail::kZeros<Preconditions>,
+    .wire = kPreconditionsWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DeleteOptions::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeleteOptions),
     .name = "kgen.meta.v1.DeleteOptions",
     .field_data = kDeleteOptionsFields,
@@ -245,10 +348,12 @@ constinit const kgen::TypeTable DeleteOptions::kTable = {
     .hash_seed = 12,
     .hash_slots = kDeleteOptionsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeleteOptions>};
+    .empty = kgen::detail::kZeros<DeleteOptions>,
+    .wire = kDeleteOptionsWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable FieldSelectorRequirement::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FieldSelectorRequirement),
     .name = "kgen.meta.v1.FieldSelectorRequirement",
     .field_data = kFieldSelectorRequirementFields,
@@ -260,10 +365,12 @@ constinit const kgen::TypeTable FieldSelectorRequirement::kTable = {
     .hash_seed = 0,
     .hash_slots = kFieldSelectorRequirementSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FieldSelectorRequirement>};
+    .empty = kgen::detail::kZeros<FieldSelectorRequirement>,
+    .wire = kFieldSelectorRequirementWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable LabelSelectorRequirement::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LabelSelectorRequirement),
     .name = "kgen.meta.v1.LabelSelectorRequirement",
     .field_data = kLabelSelectorRequirementFields,
@@ -275,10 +382,12 @@ constinit const kgen::TypeTable LabelSelectorRequirement::kTable = {
     .hash_seed = 0,
     .hash_slots = kLabelSelectorRequirementSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LabelSelectorRequirement>};
+    .empty = kgen::detail::kZeros<LabelSelectorRequirement>,
+    .wire = kLabelSelectorRequirementWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable LabelSelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LabelSelector),
     .name = "kgen.meta.v1.LabelSelector",
     .field_data = kLabelSelectorFields,
@@ -290,10 +399,12 @@ constinit const kgen::TypeTable LabelSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kLabelSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LabelSelector>};
+    .empty = kgen::detail::kZeros<LabelSelector>,
+    .wire = kLabelSelectorWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ShardInfo::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ShardInfo),
     .name = "kgen.meta.v1.ShardInfo",
     .field_data = kShardInfoFields,
@@ -305,10 +416,12 @@ constinit const kgen::TypeTable ShardInfo::kTable = {
     .hash_seed = 0,
     .hash_slots = kShardInfoSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ShardInfo>};
+    .empty = kgen::detail::kZeros<ShardInfo>,
+    .wire = kShardInfoWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ListMeta::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ListMeta),
     .name = "kgen.meta.v1.ListMeta",
     .field_data = kListMetaFields,
@@ -320,10 +433,12 @@ constinit const kgen::TypeTable ListMeta::kTable = {
     .hash_seed = 1,
     .hash_slots = kListMetaSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ListMeta>};
+    .empty = kgen::detail::kZeros<ListMeta>,
+    .wire = kListMetaWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable ManagedFieldsEntry::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ManagedFieldsEntry),
     .name = "kgen.meta.v1.ManagedFieldsEntry",
     .field_data = kManagedFieldsEntryFields,
@@ -335,10 +450,12 @@ constinit const kgen::TypeTable ManagedFieldsEntry::kTable = {
     .hash_seed = 1,
     .hash_slots = kManagedFieldsEntrySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ManagedFieldsEntry>};
+    .empty = kgen::detail::kZeros<ManagedFieldsEntry>,
+    .wire = kManagedFieldsEntryWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable OwnerReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(OwnerReference),
     .name = "kgen.meta.v1.OwnerReference",
     .field_data = kOwnerReferenceFields,
@@ -350,10 +467,12 @@ constinit const kgen::TypeTable OwnerReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kOwnerReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<OwnerReference>};
+    .empty = kgen::detail::kZeros<OwnerReference>,
+    .wire = kOwnerReferenceWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable ObjectMeta::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ObjectMeta),
     .name = "kgen.meta.v1.ObjectMeta",
     .field_data = kObjectMetaFields,
@@ -365,10 +484,12 @@ constinit const kgen::TypeTable ObjectMeta::kTable = {
     .hash_seed = 68,
     .hash_slots = kObjectMetaSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ObjectMeta>};
+    .empty = kgen::detail::kZeros<ObjectMeta>,
+    .wire = kObjectMetaWire,
+    .wire_count = 15};
 
 constinit const kgen::TypeTable StatusCause::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StatusCause),
     .name = "kgen.meta.v1.StatusCause",
     .field_data = kStatusCauseFields,
@@ -380,10 +501,12 @@ constinit const kgen::TypeTable StatusCause::kTable = {
     .hash_seed = 5,
     .hash_slots = kStatusCauseSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatusCause>};
+    .empty = kgen::detail::kZeros<StatusCause>,
+    .wire = kStatusCauseWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable StatusDetails::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StatusDetails),
     .name = "kgen.meta.v1.StatusDetails",
     .field_data = kStatusDetailsFields,
@@ -395,10 +518,12 @@ constinit const kgen::TypeTable StatusDetails::kTable = {
     .hash_seed = 3,
     .hash_slots = kStatusDetailsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatusDetails>};
+    .empty = kgen::detail::kZeros<StatusDetails>,
+    .wire = kStatusDetailsWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable Status::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Status),
     .name = "kgen.meta.v1.Status",
     .field_data = kStatusFields,
@@ -410,6 +535,8 @@ constinit const kgen::TypeTable Status::kTable = {
     .hash_seed = 0,
     .hash_slots = kStatusSlots,
     .kind = &kStatusKind,
-    .empty = kgen::detail::kZeros<Status>};
+    .empty = kgen::detail::kZeros<Status>,
+    .wire = kStatusWire,
+    .wire_count = 6};
 
 }  // namespace kgen::meta::v1

@@ -32,6 +32,9 @@ static_assert(std::is_standard_layout_v<ScaleSpec> && std::is_aggregate_v<ScaleS
 constexpr kgen::Field kScaleSpecFields[] = {
     {"replicas", 8, offsetof(ScaleSpec, replicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kScaleSpecWire[] = {
+    {1, 0, 0, true},
+};
 constexpr std::uint8_t kScaleSpecSlots[] = {
     0, 1,
 };
@@ -40,6 +43,10 @@ static_assert(std::is_standard_layout_v<ScaleStatus> && std::is_aggregate_v<Scal
 constexpr kgen::Field kScaleStatusFields[] = {
     {"replicas", 8, offsetof(ScaleStatus, replicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"selector", 8, offsetof(ScaleStatus, selector), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kScaleStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
 };
 constexpr std::uint8_t kScaleStatusSlots[] = {
     2, 0, 0, 1,
@@ -51,6 +58,11 @@ constexpr kgen::Field kScaleFields[] = {
     {"spec", 4, offsetof(Scale, spec), kgen::ValueKind::kBox, 0, 0, &ScaleSpec::kTable},
     {"status", 6, offsetof(Scale, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &ScaleStatus::kTable},
 };
+constexpr kgen::WireField kScaleWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kScaleSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
 };
@@ -58,7 +70,7 @@ constexpr std::uint8_t kScaleSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ScaleSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ScaleSpec),
     .name = "kgen.autoscaling.v1.ScaleSpec",
     .field_data = kScaleSpecFields,
@@ -70,10 +82,12 @@ constinit const kgen::TypeTable ScaleSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kScaleSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScaleSpec>};
+    .empty = kgen::detail::kZeros<ScaleSpec>,
+    .wire = kScaleSpecWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ScaleStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ScaleStatus),
     .name = "kgen.autoscaling.v1.ScaleStatus",
     .field_data = kScaleStatusFields,
@@ -85,10 +99,12 @@ constinit const kgen::TypeTable ScaleStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kScaleStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScaleStatus>};
+    .empty = kgen::detail::kZeros<ScaleStatus>,
+    .wire = kScaleStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable Scale::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Scale),
     .name = "kgen.autoscaling.v1.Scale",
     .field_data = kScaleFields,
@@ -100,6 +116,8 @@ constinit const kgen::TypeTable Scale::kTable = {
     .hash_seed = 0,
     .hash_slots = kScaleSlots,
     .kind = &kScaleKind,
-    .empty = kgen::detail::kZeros<Scale>};
+    .empty = kgen::detail::kZeros<Scale>,
+    .wire = kScaleWire,
+    .wire_count = 3};
 
 }  // namespace kgen::autoscaling::v1

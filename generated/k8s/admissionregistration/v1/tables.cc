@@ -143,6 +143,9 @@ static_assert(std::is_standard_layout_v<ApplyConfiguration> && std::is_aggregate
 constexpr kgen::Field kApplyConfigurationFields[] = {
     {"expression", 10, offsetof(ApplyConfiguration, expression), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kApplyConfigurationWire[] = {
+    {1, 0, 0, true},
+};
 constexpr std::uint8_t kApplyConfigurationSlots[] = {
     1, 0,
 };
@@ -151,6 +154,10 @@ static_assert(std::is_standard_layout_v<AuditAnnotation> && std::is_aggregate_v<
 constexpr kgen::Field kAuditAnnotationFields[] = {
     {"key", 3, offsetof(AuditAnnotation, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"valueExpression", 15, offsetof(AuditAnnotation, valueExpression), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kAuditAnnotationWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kAuditAnnotationSlots[] = {
     0, 2, 1, 0,
@@ -161,6 +168,10 @@ constexpr kgen::Field kExpressionWarningFields[] = {
     {"fieldRef", 8, offsetof(ExpressionWarning, fieldRef), kgen::ValueKind::kString, 0, 0, nullptr},
     {"warning", 7, offsetof(ExpressionWarning, warning), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kExpressionWarningWire[] = {
+    {2, 0, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kExpressionWarningSlots[] = {
     0, 0, 1, 2,
 };
@@ -168,6 +179,9 @@ constexpr std::uint8_t kExpressionWarningSlots[] = {
 static_assert(std::is_standard_layout_v<JSONPatch> && std::is_aggregate_v<JSONPatch>);
 constexpr kgen::Field kJSONPatchFields[] = {
     {"expression", 10, offsetof(JSONPatch, expression), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kJSONPatchWire[] = {
+    {1, 0, 0, true},
 };
 constexpr std::uint8_t kJSONPatchSlots[] = {
     1, 0,
@@ -177,6 +191,10 @@ static_assert(std::is_standard_layout_v<MatchCondition> && std::is_aggregate_v<M
 constexpr kgen::Field kMatchConditionFields[] = {
     {"name", 4, offsetof(MatchCondition, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"expression", 10, offsetof(MatchCondition, expression), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kMatchConditionWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kMatchConditionSlots[] = {
     1, 2, 0, 0,
@@ -191,6 +209,16 @@ constexpr kgen::Field kNamedRuleWithOperationsFields[] = {
     {"resources", 9, offsetof(NamedRuleWithOperations, resources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"scope", 5, offsetof(NamedRuleWithOperations, scope), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kNamedRuleWithOperationsWire[] = {
+    {1, 3, 0, false},
+    {2, 2, 2, false},
+    {1, 2, 0, false},
+    {2, 4, 4, false},
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 4, 0, false},
+    {4, 5, 0, false},
+};
 constexpr std::uint8_t kNamedRuleWithOperationsSlots[] = {
     0, 0, 6, 3, 4, 0, 0, 2, 1, 5, 0, 0, 0, 0, 0, 0,
 };
@@ -203,6 +231,13 @@ constexpr kgen::Field kMatchResourcesFields[] = {
     {"objectSelector", 14, offsetof(MatchResources, objectSelector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"resourceRules", 13, offsetof(MatchResources, resourceRules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NamedRuleWithOperations>},
 };
+constexpr kgen::WireField kMatchResourcesWire[] = {
+    {1, 2, 0, false},
+    {2, 3, 0, false},
+    {3, 4, 0, false},
+    {4, 0, 0, false},
+    {7, 1, 0, false},
+};
 constexpr std::uint8_t kMatchResourcesSlots[] = {
     1, 0, 0, 4, 0, 0, 0, 0, 3, 0, 2, 0, 0, 5, 0, 0,
 };
@@ -213,6 +248,11 @@ constexpr kgen::Field kMutationFields[] = {
     {"jsonPatch", 9, offsetof(Mutation, jsonPatch), kgen::ValueKind::kBox, 0, 0, &JSONPatch::kTable},
     {"patchType", 9, offsetof(Mutation, patchType), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kMutationWire[] = {
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kMutationSlots[] = {
     1, 3, 0, 0, 0, 0, 0, 2,
 };
@@ -222,6 +262,10 @@ constexpr kgen::Field kParamKindFields[] = {
     {"apiVersion", 10, offsetof(ParamKind, apiVersion), kgen::ValueKind::kString, 0, 0, nullptr},
     {"kind", 4, offsetof(ParamKind, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kParamKindWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, true},
+};
 constexpr std::uint8_t kParamKindSlots[] = {
     2, 0, 0, 1,
 };
@@ -230,6 +274,10 @@ static_assert(std::is_standard_layout_v<Variable> && std::is_aggregate_v<Variabl
 constexpr kgen::Field kVariableFields[] = {
     {"name", 4, offsetof(Variable, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"expression", 10, offsetof(Variable, expression), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kVariableWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kVariableSlots[] = {
     1, 2, 0, 0,
@@ -245,6 +293,15 @@ constexpr kgen::Field kMutatingAdmissionPolicySpecFields[] = {
     {"reinvocationPolicy", 18, offsetof(MutatingAdmissionPolicySpec, reinvocationPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"variables", 9, offsetof(MutatingAdmissionPolicySpec, variables), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Variable>},
 };
+constexpr kgen::WireField kMutatingAdmissionPolicySpecWire[] = {
+    {1, 4, 0, false},
+    {2, 2, 0, false},
+    {3, 6, 0, false},
+    {4, 3, 0, false},
+    {5, 0, 0, false},
+    {6, 1, 0, false},
+    {7, 5, 0, true},
+};
 constexpr std::uint8_t kMutatingAdmissionPolicySpecSlots[] = {
     0, 7, 0, 4, 6, 0, 5, 0, 2, 0, 0, 0, 0, 3, 0, 1,
 };
@@ -253,6 +310,10 @@ static_assert(std::is_standard_layout_v<MutatingAdmissionPolicy> && std::is_aggr
 constexpr kgen::Field kMutatingAdmissionPolicyFields[] = {
     {"metadata", 8, offsetof(MutatingAdmissionPolicy, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(MutatingAdmissionPolicy, spec), kgen::ValueKind::kBox, 0, 0, &MutatingAdmissionPolicySpec::kTable},
+};
+constexpr kgen::WireField kMutatingAdmissionPolicyWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kMutatingAdmissionPolicySlots[] = {
     0, 0, 1, 2,
@@ -265,6 +326,12 @@ constexpr kgen::Field kParamRefFields[] = {
     {"parameterNotFoundAction", 23, offsetof(ParamRef, parameterNotFoundAction), kgen::ValueKind::kString, 0, 0, nullptr},
     {"selector", 8, offsetof(ParamRef, selector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
 };
+constexpr kgen::WireField kParamRefWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, true},
+    {3, 3, 0, false},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kParamRefSlots[] = {
     2, 1, 0, 0, 4, 0, 3, 0,
 };
@@ -275,6 +342,11 @@ constexpr kgen::Field kMutatingAdmissionPolicyBindingSpecFields[] = {
     {"paramRef", 8, offsetof(MutatingAdmissionPolicyBindingSpec, paramRef), kgen::ValueKind::kBox, 0, 0, &ParamRef::kTable},
     {"policyName", 10, offsetof(MutatingAdmissionPolicyBindingSpec, policyName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kMutatingAdmissionPolicyBindingSpecWire[] = {
+    {1, 2, 0, true},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+};
 constexpr std::uint8_t kMutatingAdmissionPolicyBindingSpecSlots[] = {
     0, 0, 1, 3, 2, 0, 0, 0,
 };
@@ -283,6 +355,10 @@ static_assert(std::is_standard_layout_v<MutatingAdmissionPolicyBinding> && std::
 constexpr kgen::Field kMutatingAdmissionPolicyBindingFields[] = {
     {"metadata", 8, offsetof(MutatingAdmissionPolicyBinding, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(MutatingAdmissionPolicyBinding, spec), kgen::ValueKind::kBox, 0, 0, &MutatingAdmissionPolicyBindingSpec::kTable},
+};
+constexpr kgen::WireField kMutatingAdmissionPolicyBindingWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kMutatingAdmissionPolicyBindingSlots[] = {
     0, 0, 1, 2,
@@ -313,6 +389,12 @@ constexpr kgen::Field kServiceReferenceFields[] = {
     {"path", 4, offsetof(ServiceReference, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"port", 4, offsetof(ServiceReference, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kServiceReferenceWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+    {3, 2, 0, false},
+    {4, 3, 0, false},
+};
 constexpr std::uint8_t kServiceReferenceSlots[] = {
     0, 1, 2, 0, 3, 0, 4, 0,
 };
@@ -322,6 +404,11 @@ constexpr kgen::Field kWebhookClientConfigFields[] = {
     {"caBundle", 8, offsetof(WebhookClientConfig, caBundle), kgen::ValueKind::kBytes, 0, 0, nullptr},
     {"service", 7, offsetof(WebhookClientConfig, service), kgen::ValueKind::kBox, 0, 0, &ServiceReference::kTable},
     {"url", 3, offsetof(WebhookClientConfig, url), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kWebhookClientConfigWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, true},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kWebhookClientConfigSlots[] = {
     0, 1, 0, 2, 0, 0, 0, 3,
@@ -334,6 +421,14 @@ constexpr kgen::Field kRuleWithOperationsFields[] = {
     {"operations", 10, offsetof(RuleWithOperations, operations), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"resources", 9, offsetof(RuleWithOperations, resources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"scope", 5, offsetof(RuleWithOperations, scope), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kRuleWithOperationsWire[] = {
+    {1, 2, 0, false},
+    {2, 2, 4, false},
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 3, 0, false},
+    {4, 4, 0, false},
 };
 constexpr std::uint8_t kRuleWithOperationsSlots[] = {
     2, 0, 1, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 3, 0,
@@ -354,6 +449,20 @@ constexpr kgen::Field kMutatingWebhookFields[] = {
     {"sideEffects", 11, offsetof(MutatingWebhook, sideEffects), kgen::ValueKind::kString, 0, 0, nullptr},
     {"timeoutSeconds", 14, offsetof(MutatingWebhook, timeoutSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kMutatingWebhookWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 9, 0, false},
+    {4, 3, 0, false},
+    {5, 6, 0, false},
+    {6, 10, 0, false},
+    {7, 11, 0, false},
+    {8, 1, 0, false},
+    {9, 5, 0, false},
+    {10, 8, 0, false},
+    {11, 7, 0, false},
+    {12, 4, 0, false},
+};
 constexpr std::uint8_t kMutatingWebhookSlots[] = {
     0, 0, 5, 10, 0, 7, 0, 1, 3, 0, 6, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 9, 0,
     0, 0, 0, 2, 8, 0, 11, 4,
@@ -363,6 +472,10 @@ static_assert(std::is_standard_layout_v<MutatingWebhookConfiguration> && std::is
 constexpr kgen::Field kMutatingWebhookConfigurationFields[] = {
     {"metadata", 8, offsetof(MutatingWebhookConfiguration, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"webhooks", 8, offsetof(MutatingWebhookConfiguration, webhooks), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MutatingWebhook>},
+};
+constexpr kgen::WireField kMutatingWebhookConfigurationWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kMutatingWebhookConfigurationSlots[] = {
     0, 2, 1, 0,
@@ -381,6 +494,9 @@ static_assert(std::is_standard_layout_v<TypeChecking> && std::is_aggregate_v<Typ
 constexpr kgen::Field kTypeCheckingFields[] = {
     {"expressionWarnings", 18, offsetof(TypeChecking, expressionWarnings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ExpressionWarning>},
 };
+constexpr kgen::WireField kTypeCheckingWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kTypeCheckingSlots[] = {
     0, 1,
 };
@@ -391,6 +507,12 @@ constexpr kgen::Field kValidationFields[] = {
     {"message", 7, offsetof(Validation, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"messageExpression", 17, offsetof(Validation, messageExpression), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(Validation, reason), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kValidationWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
+    {3, 3, 0, false},
+    {4, 2, 0, true},
 };
 constexpr std::uint8_t kValidationSlots[] = {
     0, 0, 1, 4, 0, 3, 2, 0,
@@ -406,6 +528,15 @@ constexpr kgen::Field kValidatingAdmissionPolicySpecFields[] = {
     {"validations", 11, offsetof(ValidatingAdmissionPolicySpec, validations), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Validation>},
     {"variables", 9, offsetof(ValidatingAdmissionPolicySpec, variables), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Variable>},
 };
+constexpr kgen::WireField kValidatingAdmissionPolicySpecWire[] = {
+    {1, 4, 0, false},
+    {2, 3, 0, false},
+    {3, 5, 0, false},
+    {4, 1, 0, false},
+    {5, 0, 0, false},
+    {6, 2, 0, false},
+    {7, 6, 0, false},
+};
 constexpr std::uint8_t kValidatingAdmissionPolicySpecSlots[] = {
     0, 7, 0, 0, 0, 0, 5, 1, 3, 0, 0, 6, 0, 4, 0, 2,
 };
@@ -416,6 +547,11 @@ constexpr kgen::Field kValidatingAdmissionPolicyStatusFields[] = {
     {"observedGeneration", 18, offsetof(ValidatingAdmissionPolicyStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"typeChecking", 12, offsetof(ValidatingAdmissionPolicyStatus, typeChecking), kgen::ValueKind::kBox, 0, 0, &TypeChecking::kTable},
 };
+constexpr kgen::WireField kValidatingAdmissionPolicyStatusWire[] = {
+    {1, 1, 0, true},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+};
 constexpr std::uint8_t kValidatingAdmissionPolicyStatusSlots[] = {
     0, 0, 2, 0, 0, 0, 3, 1,
 };
@@ -425,6 +561,11 @@ constexpr kgen::Field kValidatingAdmissionPolicyFields[] = {
     {"metadata", 8, offsetof(ValidatingAdmissionPolicy, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(ValidatingAdmissionPolicy, spec), kgen::ValueKind::kBox, 0, 0, &ValidatingAdmissionPolicySpec::kTable},
     {"status", 6, offsetof(ValidatingAdmissionPolicy, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &ValidatingAdmissionPolicyStatus::kTable},
+};
+constexpr kgen::WireField kValidatingAdmissionPolicyWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kValidatingAdmissionPolicySlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -437,6 +578,12 @@ constexpr kgen::Field kValidatingAdmissionPolicyBindingSpecFields[] = {
     {"policyName", 10, offsetof(ValidatingAdmissionPolicyBindingSpec, policyName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"validationActions", 17, offsetof(ValidatingAdmissionPolicyBindingSpec, validationActions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kValidatingAdmissionPolicyBindingSpecWire[] = {
+    {1, 2, 0, true},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+    {4, 3, 0, false},
+};
 constexpr std::uint8_t kValidatingAdmissionPolicyBindingSpecSlots[] = {
     4, 0, 1, 3, 2, 0, 0, 0,
 };
@@ -445,6 +592,10 @@ static_assert(std::is_standard_layout_v<ValidatingAdmissionPolicyBinding> && std
 constexpr kgen::Field kValidatingAdmissionPolicyBindingFields[] = {
     {"metadata", 8, offsetof(ValidatingAdmissionPolicyBinding, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(ValidatingAdmissionPolicyBinding, spec), kgen::ValueKind::kBox, 0, 0, &ValidatingAdmissionPolicyBindingSpec::kTable},
+};
+constexpr kgen::WireField kValidatingAdmissionPolicyBindingWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kValidatingAdmissionPolicyBindingSlots[] = {
     0, 0, 1, 2,
@@ -482,6 +633,19 @@ constexpr kgen::Field kValidatingWebhookFields[] = {
     {"sideEffects", 11, offsetof(ValidatingWebhook, sideEffects), kgen::ValueKind::kString, 0, 0, nullptr},
     {"timeoutSeconds", 14, offsetof(ValidatingWebhook, timeoutSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kValidatingWebhookWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 8, 0, false},
+    {4, 3, 0, false},
+    {5, 6, 0, false},
+    {6, 9, 0, false},
+    {7, 10, 0, false},
+    {8, 1, 0, false},
+    {9, 5, 0, false},
+    {10, 7, 0, false},
+    {11, 4, 0, false},
+};
 constexpr std::uint8_t kValidatingWebhookSlots[] = {
     0, 0, 5, 9, 0, 7, 0, 1, 3, 0, 6, 0, 0, 0, 0, 0, 0, 11, 0, 0, 0, 0, 0, 0,
     0, 0, 0, 2, 8, 0, 10, 4,
@@ -491,6 +655,10 @@ static_assert(std::is_standard_layout_v<ValidatingWebhookConfiguration> && std::
 constexpr kgen::Field kValidatingWebhookConfigurationFields[] = {
     {"metadata", 8, offsetof(ValidatingWebhookConfiguration, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"webhooks", 8, offsetof(ValidatingWebhookConfiguration, webhooks), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ValidatingWebhook>},
+};
+constexpr kgen::WireField kValidatingWebhookConfigurationWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kValidatingWebhookConfigurationSlots[] = {
     0, 2, 1, 0,
@@ -508,7 +676,7 @@ constexpr std::uint8_t kValidatingWebhookConfigurationListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ApplyConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ApplyConfiguration),
     .name = "k8s.admissionregistration.v1.ApplyConfiguration",
     .field_data = kApplyConfigurationFields,
@@ -520,10 +688,12 @@ constinit const kgen::TypeTable ApplyConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kApplyConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ApplyConfiguration>};
+    .empty = kgen::detail::kZeros<ApplyConfiguration>,
+    .wire = kApplyConfigurationWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable AuditAnnotation::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(AuditAnnotation),
     .name = "k8s.admissionregistration.v1.AuditAnnotation",
     .field_data = kAuditAnnotationFields,
@@ -535,10 +705,12 @@ constinit const kgen::TypeTable AuditAnnotation::kTable = {
     .hash_seed = 1,
     .hash_slots = kAuditAnnotationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AuditAnnotation>};
+    .empty = kgen::detail::kZeros<AuditAnnotation>,
+    .wire = kAuditAnnotationWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ExpressionWarning::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ExpressionWarning),
     .name = "k8s.admissionregistration.v1.ExpressionWarning",
     .field_data = kExpressionWarningFields,
@@ -550,10 +722,12 @@ constinit const kgen::TypeTable ExpressionWarning::kTable = {
     .hash_seed = 0,
     .hash_slots = kExpressionWarningSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExpressionWarning>};
+    .empty = kgen::detail::kZeros<ExpressionWarning>,
+    .wire = kExpressionWarningWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable JSONPatch::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(JSONPatch),
     .name = "k8s.admissionregistration.v1.JSONPatch",
     .field_data = kJSONPatchFields,
@@ -565,10 +739,12 @@ constinit const kgen::TypeTable JSONPatch::kTable = {
     .hash_seed = 0,
     .hash_slots = kJSONPatchSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JSONPatch>};
+    .empty = kgen::detail::kZeros<JSONPatch>,
+    .wire = kJSONPatchWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable MatchCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MatchCondition),
     .name = "k8s.admissionregistration.v1.MatchCondition",
     .field_data = kMatchConditionFields,
@@ -580,10 +756,12 @@ constinit const kgen::TypeTable MatchCondition::kTable = {
     .hash_seed = 0,
     .hash_slots = kMatchConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MatchCondition>};
+    .empty = kgen::detail::kZeros<MatchCondition>,
+    .wire = kMatchConditionWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NamedRuleWithOperations::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NamedRuleWithOperations),
     .name = "k8s.admissionregistration.v1.NamedRuleWithOperations",
     .field_data = kNamedRuleWithOperationsFields,
@@ -595,10 +773,12 @@ constinit const kgen::TypeTable NamedRuleWithOperations::kTable = {
     .hash_seed = 7,
     .hash_slots = kNamedRuleWithOperationsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NamedRuleWithOperations>};
+    .empty = kgen::detail::kZeros<NamedRuleWithOperations>,
+    .wire = kNamedRuleWithOperationsWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable MatchResources::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MatchResources),
     .name = "k8s.admissionregistration.v1.MatchResources",
     .field_data = kMatchResourcesFields,
@@ -610,10 +790,12 @@ constinit const kgen::TypeTable MatchResources::kTable = {
     .hash_seed = 4,
     .hash_slots = kMatchResourcesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MatchResources>};
+    .empty = kgen::detail::kZeros<MatchResources>,
+    .wire = kMatchResourcesWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable Mutation::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Mutation),
     .name = "k8s.admissionregistration.v1.Mutation",
     .field_data = kMutationFields,
@@ -625,10 +807,12 @@ constinit const kgen::TypeTable Mutation::kTable = {
     .hash_seed = 6,
     .hash_slots = kMutationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Mutation>};
+    .empty = kgen::detail::kZeros<Mutation>,
+    .wire = kMutationWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ParamKind::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ParamKind),
     .name = "k8s.admissionregistration.v1.ParamKind",
     .field_data = kParamKindFields,
@@ -640,10 +824,12 @@ constinit const kgen::TypeTable ParamKind::kTable = {
     .hash_seed = 0,
     .hash_slots = kParamKindSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ParamKind>};
+    .empty = kgen::detail::kZeros<ParamKind>,
+    .wire = kParamKindWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable Variable::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Variable),
     .name = "k8s.admissionregistration.v1.Variable",
     .field_data = kVariableFields,
@@ -655,10 +841,12 @@ constinit const kgen::TypeTable Variable::kTable = {
     .hash_seed = 0,
     .hash_slots = kVariableSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Variable>};
+    .empty = kgen::detail::kZeros<Variable>,
+    .wire = kVariableWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicySpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MutatingAdmissionPolicySpec),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicySpec",
     .field_data = kMutatingAdmissionPolicySpecFields,
@@ -670,10 +858,12 @@ constinit const kgen::TypeTable MutatingAdmissionPolicySpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingAdmissionPolicySpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MutatingAdmissionPolicySpec>};
+    .empty = kgen::detail::kZeros<MutatingAdmissionPolicySpec>,
+    .wire = kMutatingAdmissionPolicySpecWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MutatingAdmissionPolicy),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicy",
     .field_data = kMutatingAdmissionPolicyFields,
@@ -685,10 +875,12 @@ constinit const kgen::TypeTable MutatingAdmissionPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingAdmissionPolicySlots,
     .kind = &kMutatingAdmissionPolicyKind,
-    .empty = kgen::detail::kZeros<MutatingAdmissionPolicy>};
+    .empty = kgen::detail::kZeros<MutatingAdmissionPolicy>,
+    .wire = kMutatingAdmissionPolicyWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ParamRef::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ParamRef),
     .name = "k8s.admissionregistration.v1.ParamRef",
     .field_data = kParamRefFields,
@@ -700,10 +892,12 @@ constinit const kgen::TypeTable ParamRef::kTable = {
     .hash_seed = 1,
     .hash_slots = kParamRefSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ParamRef>};
+    .empty = kgen::detail::kZeros<ParamRef>,
+    .wire = kParamRefWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyBindingSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MutatingAdmissionPolicyBindingSpec),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicyBindingSpec",
     .field_data = kMutatingAdmissionPolicyBindingSpecFields,
@@ -715,10 +909,12 @@ constinit const kgen::TypeTable MutatingAdmissionPolicyBindingSpec::kTable = {
     .hash_seed = 3,
     .hash_slots = kMutatingAdmissionPolicyBindingSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBindingSpec>};
+    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBindingSpec>,
+    .wire = kMutatingAdmissionPolicyBindingSpecWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyBinding::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MutatingAdmissionPolicyBinding),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicyBinding",
     .field_data = kMutatingAdmissionPolicyBindingFields,
@@ -730,10 +926,12 @@ constinit const kgen::TypeTable MutatingAdmissionPolicyBinding::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingAdmissionPolicyBindingSlots,
     .kind = &kMutatingAdmissionPolicyBindingKind,
-    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBinding>};
+    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBinding>,
+    .wire = kMutatingAdmissionPolicyBindingWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyBindingList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MutatingAdmissionPolicyBindingList),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicyBindingList",
     .field_data = kMutatingAdmissionPolicyBindingListFields,
@@ -757,7 +955,7 @@ const MutatingAdmissionPolicyBinding& MutatingAdmissionPolicyBindingList::operat
 MutatingAdmissionPolicyBinding& MutatingAdmissionPolicyBindingList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MutatingAdmissionPolicyList),
     .name = "k8s.admissionregistration.v1.MutatingAdmissionPolicyList",
     .field_data = kMutatingAdmissionPolicyListFields,
@@ -781,7 +979,7 @@ const MutatingAdmissionPolicy& MutatingAdmissionPolicyList::operator[](std::size
 MutatingAdmissionPolicy& MutatingAdmissionPolicyList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ServiceReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceReference),
     .name = "k8s.admissionregistration.v1.ServiceReference",
     .field_data = kServiceReferenceFields,
@@ -793,10 +991,12 @@ constinit const kgen::TypeTable ServiceReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceReference>};
+    .empty = kgen::detail::kZeros<ServiceReference>,
+    .wire = kServiceReferenceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable WebhookClientConfig::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(WebhookClientConfig),
     .name = "k8s.admissionregistration.v1.WebhookClientConfig",
     .field_data = kWebhookClientConfigFields,
@@ -808,10 +1008,12 @@ constinit const kgen::TypeTable WebhookClientConfig::kTable = {
     .hash_seed = 0,
     .hash_slots = kWebhookClientConfigSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<WebhookClientConfig>};
+    .empty = kgen::detail::kZeros<WebhookClientConfig>,
+    .wire = kWebhookClientConfigWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable RuleWithOperations::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RuleWithOperations),
     .name = "k8s.admissionregistration.v1.RuleWithOperations",
     .field_data = kRuleWithOperationsFields,
@@ -823,10 +1025,12 @@ constinit const kgen::TypeTable RuleWithOperations::kTable = {
     .hash_seed = 1,
     .hash_slots = kRuleWithOperationsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RuleWithOperations>};
+    .empty = kgen::detail::kZeros<RuleWithOperations>,
+    .wire = kRuleWithOperationsWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable MutatingWebhook::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MutatingWebhook),
     .name = "k8s.admissionregistration.v1.MutatingWebhook",
     .field_data = kMutatingWebhookFields,
@@ -838,10 +1042,12 @@ constinit const kgen::TypeTable MutatingWebhook::kTable = {
     .hash_seed = 5,
     .hash_slots = kMutatingWebhookSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MutatingWebhook>};
+    .empty = kgen::detail::kZeros<MutatingWebhook>,
+    .wire = kMutatingWebhookWire,
+    .wire_count = 12};
 
 constinit const kgen::TypeTable MutatingWebhookConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MutatingWebhookConfiguration),
     .name = "k8s.admissionregistration.v1.MutatingWebhookConfiguration",
     .field_data = kMutatingWebhookConfigurationFields,
@@ -853,10 +1059,12 @@ constinit const kgen::TypeTable MutatingWebhookConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingWebhookConfigurationSlots,
     .kind = &kMutatingWebhookConfigurationKind,
-    .empty = kgen::detail::kZeros<MutatingWebhookConfiguration>};
+    .empty = kgen::detail::kZeros<MutatingWebhookConfiguration>,
+    .wire = kMutatingWebhookConfigurationWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable MutatingWebhookConfigurationList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MutatingWebhookConfigurationList),
     .name = "k8s.admissionregistration.v1.MutatingWebhookConfigurationList",
     .field_data = kMutatingWebhookConfigurationListFields,
@@ -880,7 +1088,7 @@ const MutatingWebhookConfiguration& MutatingWebhookConfigurationList::operator[]
 MutatingWebhookConfiguration& MutatingWebhookConfigurationList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable TypeChecking::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TypeChecking),
     .name = "k8s.admissionregistration.v1.TypeChecking",
     .field_data = kTypeCheckingFields,
@@ -892,10 +1100,12 @@ constinit const kgen::TypeTable TypeChecking::kTable = {
     .hash_seed = 0,
     .hash_slots = kTypeCheckingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TypeChecking>};
+    .empty = kgen::detail::kZeros<TypeChecking>,
+    .wire = kTypeCheckingWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable Validation::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Validation),
     .name = "k8s.admissionregistration.v1.Validation",
     .field_data = kValidationFields,
@@ -907,10 +1117,12 @@ constinit const kgen::TypeTable Validation::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Validation>};
+    .empty = kgen::detail::kZeros<Validation>,
+    .wire = kValidationWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicySpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidatingAdmissionPolicySpec),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicySpec",
     .field_data = kValidatingAdmissionPolicySpecFields,
@@ -922,10 +1134,12 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicySpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingAdmissionPolicySpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicySpec>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicySpec>,
+    .wire = kValidatingAdmissionPolicySpecWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidatingAdmissionPolicyStatus),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicyStatus",
     .field_data = kValidatingAdmissionPolicyStatusFields,
@@ -937,10 +1151,12 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kValidatingAdmissionPolicyStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyStatus>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyStatus>,
+    .wire = kValidatingAdmissionPolicyStatusWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidatingAdmissionPolicy),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicy",
     .field_data = kValidatingAdmissionPolicyFields,
@@ -952,10 +1168,12 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingAdmissionPolicySlots,
     .kind = &kValidatingAdmissionPolicyKind,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicy>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicy>,
+    .wire = kValidatingAdmissionPolicyWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyBindingSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidatingAdmissionPolicyBindingSpec),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec",
     .field_data = kValidatingAdmissionPolicyBindingSpecFields,
@@ -967,10 +1185,12 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyBindingSpec::kTable = {
     .hash_seed = 3,
     .hash_slots = kValidatingAdmissionPolicyBindingSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBindingSpec>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBindingSpec>,
+    .wire = kValidatingAdmissionPolicyBindingSpecWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyBinding::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidatingAdmissionPolicyBinding),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicyBinding",
     .field_data = kValidatingAdmissionPolicyBindingFields,
@@ -982,10 +1202,12 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyBinding::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingAdmissionPolicyBindingSlots,
     .kind = &kValidatingAdmissionPolicyBindingKind,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBinding>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBinding>,
+    .wire = kValidatingAdmissionPolicyBindingWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyBindingList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidatingAdmissionPolicyBindingList),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicyBindingList",
     .field_data = kValidatingAdmissionPolicyBindingListFields,
@@ -1009,7 +1231,7 @@ const ValidatingAdmissionPolicyBinding& ValidatingAdmissionPolicyBindingList::op
 ValidatingAdmissionPolicyBinding& ValidatingAdmissionPolicyBindingList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidatingAdmissionPolicyList),
     .name = "k8s.admissionregistration.v1.ValidatingAdmissionPolicyList",
     .field_data = kValidatingAdmissionPolicyListFields,
@@ -1033,7 +1255,7 @@ const ValidatingAdmissionPolicy& ValidatingAdmissionPolicyList::operator[](std::
 ValidatingAdmissionPolicy& ValidatingAdmissionPolicyList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ValidatingWebhook::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidatingWebhook),
     .name = "k8s.admissionregistration.v1.ValidatingWebhook",
     .field_data = kValidatingWebhookFields,
@@ -1045,10 +1267,12 @@ constinit const kgen::TypeTable ValidatingWebhook::kTable = {
     .hash_seed = 5,
     .hash_slots = kValidatingWebhookSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ValidatingWebhook>};
+    .empty = kgen::detail::kZeros<ValidatingWebhook>,
+    .wire = kValidatingWebhookWire,
+    .wire_count = 11};
 
 constinit const kgen::TypeTable ValidatingWebhookConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidatingWebhookConfiguration),
     .name = "k8s.admissionregistration.v1.ValidatingWebhookConfiguration",
     .field_data = kValidatingWebhookConfigurationFields,
@@ -1060,10 +1284,12 @@ constinit const kgen::TypeTable ValidatingWebhookConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingWebhookConfigurationSlots,
     .kind = &kValidatingWebhookConfigurationKind,
-    .empty = kgen::detail::kZeros<ValidatingWebhookConfiguration>};
+    .empty = kgen::detail::kZeros<ValidatingWebhookConfiguration>,
+    .wire = kValidatingWebhookConfigurationWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ValidatingWebhookConfigurationList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidatingWebhookConfigurationList),
     .name = "k8s.admissionregistration.v1.ValidatingWebhookConfigurationList",
     .field_data = kValidatingWebhookConfigurationListFields,

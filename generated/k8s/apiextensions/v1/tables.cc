@@ -295,7 +295,7 @@ constexpr std::uint8_t kCustomResourceDefinitionListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable CustomResourceColumnDefinition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceColumnDefinition),
     .name = "k8s.apiextensions.v1.CustomResourceColumnDefinition",
     .field_data = kCustomResourceColumnDefinitionFields,
@@ -310,7 +310,7 @@ constinit const kgen::TypeTable CustomResourceColumnDefinition::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceColumnDefinition>};
 
 constinit const kgen::TypeTable ServiceReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceReference),
     .name = "k8s.apiextensions.v1.ServiceReference",
     .field_data = kServiceReferenceFields,
@@ -325,7 +325,7 @@ constinit const kgen::TypeTable ServiceReference::kTable = {
     .empty = kgen::detail::kZeros<ServiceReference>};
 
 constinit const kgen::TypeTable WebhookClientConfig::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(WebhookClientConfig),
     .name = "k8s.apiextensions.v1.WebhookClientConfig",
     .field_data = kWebhookClientConfigFields,
@@ -340,7 +340,7 @@ constinit const kgen::TypeTable WebhookClientConfig::kTable = {
     .empty = kgen::detail::kZeros<WebhookClientConfig>};
 
 constinit const kgen::TypeTable WebhookConversion::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(WebhookConversion),
     .name = "k8s.apiextensions.v1.WebhookConversion",
     .field_data = kWebhookConversionFields,
@@ -355,7 +355,7 @@ constinit const kgen::TypeTable WebhookConversion::kTable = {
     .empty = kgen::detail::kZeros<WebhookConversion>};
 
 constinit const kgen::TypeTable CustomResourceConversion::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceConversion),
     .name = "k8s.apiextensions.v1.CustomResourceConversion",
     .field_data = kCustomResourceConversionFields,
@@ -370,7 +370,7 @@ constinit const kgen::TypeTable CustomResourceConversion::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceConversion>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionNames::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceDefinitionNames),
     .name = "k8s.apiextensions.v1.CustomResourceDefinitionNames",
     .field_data = kCustomResourceDefinitionNamesFields,
@@ -385,7 +385,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionNames::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceDefinitionNames>};
 
 constinit const kgen::TypeTable ExternalDocumentation::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ExternalDocumentation),
     .name = "k8s.apiextensions.v1.ExternalDocumentation",
     .field_data = kExternalDocumentationFields,
@@ -400,7 +400,7 @@ constinit const kgen::TypeTable ExternalDocumentation::kTable = {
     .empty = kgen::detail::kZeros<ExternalDocumentation>};
 
 constinit const kgen::TypeTable ValidationRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValidationRule),
     .name = "k8s.apiextensions.v1.ValidationRule",
     .field_data = kValidationRuleFields,
@@ -415,7 +415,7 @@ constinit const kgen::TypeTable ValidationRule::kTable = {
     .empty = kgen::detail::kZeros<ValidationRule>};
 
 constinit const kgen::TypeTable JSONSchemaProps::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(JSONSchemaProps),
     .name = "k8s.apiextensions.v1.JSONSchemaProps",
     .field_data = kJSONSchemaPropsFields,
@@ -430,7 +430,7 @@ constinit const kgen::TypeTable JSONSchemaProps::kTable = {
     .empty = kgen::detail::kZeros<JSONSchemaProps>};
 
 constinit const kgen::TypeTable CustomResourceValidation::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceValidation),
     .name = "k8s.apiextensions.v1.CustomResourceValidation",
     .field_data = kCustomResourceValidationFields,
@@ -445,7 +445,7 @@ constinit const kgen::TypeTable CustomResourceValidation::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceValidation>};
 
 constinit const kgen::TypeTable SelectableField::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SelectableField),
     .name = "k8s.apiextensions.v1.SelectableField",
     .field_data = kSelectableFieldFields,
@@ -460,7 +460,7 @@ constinit const kgen::TypeTable SelectableField::kTable = {
     .empty = kgen::detail::kZeros<SelectableField>};
 
 constinit const kgen::TypeTable CustomResourceSubresourceScale::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceSubresourceScale),
     .name = "k8s.apiextensions.v1.CustomResourceSubresourceScale",
     .field_data = kCustomResourceSubresourceScaleFields,
@@ -475,7 +475,7 @@ constinit const kgen::TypeTable CustomResourceSubresourceScale::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceSubresourceScale>};
 
 constinit const kgen::TypeTable CustomResourceSubresourceStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceSubresourceStatus),
     .name = "k8s.apiextensions.v1.CustomResourceSubresourceStatus",
     .field_data = nullptr,
@@ -490,7 +490,7 @@ constinit const kgen::TypeTable CustomResourceSubresourceStatus::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceSubresourceStatus>};
 
 constinit const kgen::TypeTable CustomResourceSubresources::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceSubresources),
     .name = "k8s.apiextensions.v1.CustomResourceSubresources",
     .field_data = kCustomResourceSubresourcesFields,
@@ -505,7 +505,7 @@ constinit const kgen::TypeTable CustomResourceSubresources::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceSubresources>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionVersion::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceDefinitionVersion),
     .name = "k8s.apiextensions.v1.CustomResourceDefinitionVersion",
     .field_data = kCustomResourceDefinitionVersionFields,
@@ -520,7 +520,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionVersion::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceDefinitionVersion>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceDefinitionSpec),
     .name = "k8s.apiextensions.v1.CustomResourceDefinitionSpec",
     .field_data = kCustomResourceDefinitionSpecFields,
@@ -535,7 +535,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionSpec::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceDefinitionSpec>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceDefinitionCondition),
     .name = "k8s.apiextensions.v1.CustomResourceDefinitionCondition",
     .field_data = kCustomResourceDefinitionConditionFields,
@@ -550,7 +550,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionCondition::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceDefinitionCondition>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceDefinitionStatus),
     .name = "k8s.apiextensions.v1.CustomResourceDefinitionStatus",
     .field_data = kCustomResourceDefinitionStatusFields,
@@ -565,7 +565,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionStatus::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceDefinitionStatus>};
 
 constinit const kgen::TypeTable CustomResourceDefinition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceDefinition),
     .name = "k8s.apiextensions.v1.CustomResourceDefinition",
     .field_data = kCustomResourceDefinitionFields,
@@ -580,7 +580,7 @@ constinit const kgen::TypeTable CustomResourceDefinition::kTable = {
     .empty = kgen::detail::kZeros<CustomResourceDefinition>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CustomResourceDefinitionList),
     .name = "k8s.apiextensions.v1.CustomResourceDefinitionList",
     .field_data = kCustomResourceDefinitionListFields,

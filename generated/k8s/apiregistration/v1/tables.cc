@@ -105,7 +105,7 @@ constexpr std::uint8_t kAPIServiceListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ServiceReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceReference),
     .name = "k8s.apiregistration.v1.ServiceReference",
     .field_data = kServiceReferenceFields,
@@ -120,7 +120,7 @@ constinit const kgen::TypeTable ServiceReference::kTable = {
     .empty = kgen::detail::kZeros<ServiceReference>};
 
 constinit const kgen::TypeTable APIServiceSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(APIServiceSpec),
     .name = "k8s.apiregistration.v1.APIServiceSpec",
     .field_data = kAPIServiceSpecFields,
@@ -135,7 +135,7 @@ constinit const kgen::TypeTable APIServiceSpec::kTable = {
     .empty = kgen::detail::kZeros<APIServiceSpec>};
 
 constinit const kgen::TypeTable APIServiceCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(APIServiceCondition),
     .name = "k8s.apiregistration.v1.APIServiceCondition",
     .field_data = kAPIServiceConditionFields,
@@ -150,7 +150,7 @@ constinit const kgen::TypeTable APIServiceCondition::kTable = {
     .empty = kgen::detail::kZeros<APIServiceCondition>};
 
 constinit const kgen::TypeTable APIServiceStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(APIServiceStatus),
     .name = "k8s.apiregistration.v1.APIServiceStatus",
     .field_data = kAPIServiceStatusFields,
@@ -165,7 +165,7 @@ constinit const kgen::TypeTable APIServiceStatus::kTable = {
     .empty = kgen::detail::kZeros<APIServiceStatus>};
 
 constinit const kgen::TypeTable APIService::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(APIService),
     .name = "k8s.apiregistration.v1.APIService",
     .field_data = kAPIServiceFields,
@@ -180,7 +180,7 @@ constinit const kgen::TypeTable APIService::kTable = {
     .empty = kgen::detail::kZeros<APIService>};
 
 constinit const kgen::TypeTable APIServiceList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(APIServiceList),
     .name = "k8s.apiregistration.v1.APIServiceList",
     .field_data = kAPIServiceListFields,

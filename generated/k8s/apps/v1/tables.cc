@@ -125,6 +125,11 @@ constexpr kgen::Field kControllerRevisionFields[] = {
     {"data", 4, offsetof(ControllerRevision, data), kgen::ValueKind::kJson, 0, 0, nullptr},
     {"revision", 8, offsetof(ControllerRevision, revision), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
+constexpr kgen::WireField kControllerRevisionWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kControllerRevisionSlots[] = {
     0, 0, 0, 0, 1, 2, 0, 3,
 };
@@ -143,6 +148,10 @@ constexpr kgen::Field kRollingUpdateDaemonSetFields[] = {
     {"maxSurge", 8, offsetof(RollingUpdateDaemonSet, maxSurge), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
     {"maxUnavailable", 14, offsetof(RollingUpdateDaemonSet, maxUnavailable), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kRollingUpdateDaemonSetWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kRollingUpdateDaemonSetSlots[] = {
     0, 1, 2, 0,
 };
@@ -151,6 +160,10 @@ static_assert(std::is_standard_layout_v<DaemonSetUpdateStrategy> && std::is_aggr
 constexpr kgen::Field kDaemonSetUpdateStrategyFields[] = {
     {"rollingUpdate", 13, offsetof(DaemonSetUpdateStrategy, rollingUpdate), kgen::ValueKind::kBox, 0, 0, &RollingUpdateDaemonSet::kTable},
     {"type", 4, offsetof(DaemonSetUpdateStrategy, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kDaemonSetUpdateStrategyWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kDaemonSetUpdateStrategySlots[] = {
     0, 0, 1, 2,
@@ -164,6 +177,13 @@ constexpr kgen::Field kDaemonSetSpecFields[] = {
     {"template", 8, offsetof(DaemonSetSpec, template_), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
     {"updateStrategy", 14, offsetof(DaemonSetSpec, updateStrategy), kgen::ValueKind::kBox, 0, 0, &DaemonSetUpdateStrategy::kTable},
 };
+constexpr kgen::WireField kDaemonSetSpecWire[] = {
+    {1, 2, 0, false},
+    {2, 3, 0, false},
+    {3, 4, 0, false},
+    {4, 0, 0, true},
+    {6, 1, 0, false},
+};
 constexpr std::uint8_t kDaemonSetSpecSlots[] = {
     5, 3, 1, 0, 0, 0, 0, 0, 0, 0, 4, 2, 0, 0, 0, 0,
 };
@@ -175,6 +195,13 @@ constexpr kgen::Field kDaemonSetConditionFields[] = {
     {"reason", 6, offsetof(DaemonSetCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
     {"status", 6, offsetof(DaemonSetCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(DaemonSetCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kDaemonSetConditionWire[] = {
+    {1, 4, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, false},
+    {4, 2, 0, true},
+    {5, 1, 0, true},
 };
 constexpr std::uint8_t kDaemonSetConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -193,6 +220,18 @@ constexpr kgen::Field kDaemonSetStatusFields[] = {
     {"observedGeneration", 18, offsetof(DaemonSetStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"updatedNumberScheduled", 22, offsetof(DaemonSetStatus, updatedNumberScheduled), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kDaemonSetStatusWire[] = {
+    {1, 2, 0, false},
+    {2, 5, 0, false},
+    {3, 3, 0, false},
+    {4, 6, 0, false},
+    {5, 8, 0, true},
+    {6, 9, 0, true},
+    {7, 4, 0, true},
+    {8, 7, 0, true},
+    {9, 0, 0, false},
+    {10, 1, 0, false},
+};
 constexpr std::uint8_t kDaemonSetStatusSlots[] = {
     6, 0, 0, 7, 0, 0, 0, 1, 0, 0, 9, 0, 5, 0, 4, 0, 0, 0, 0, 10, 8, 0, 0, 0,
     0, 0, 3, 0, 2, 0, 0, 0,
@@ -203,6 +242,11 @@ constexpr kgen::Field kDaemonSetFields[] = {
     {"metadata", 8, offsetof(DaemonSet, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(DaemonSet, spec), kgen::ValueKind::kBox, 0, 0, &DaemonSetSpec::kTable},
     {"status", 6, offsetof(DaemonSet, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &DaemonSetStatus::kTable},
+};
+constexpr kgen::WireField kDaemonSetWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kDaemonSetSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -222,6 +266,10 @@ constexpr kgen::Field kRollingUpdateDeploymentFields[] = {
     {"maxSurge", 8, offsetof(RollingUpdateDeployment, maxSurge), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
     {"maxUnavailable", 14, offsetof(RollingUpdateDeployment, maxUnavailable), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kRollingUpdateDeploymentWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kRollingUpdateDeploymentSlots[] = {
     0, 1, 2, 0,
 };
@@ -230,6 +278,10 @@ static_assert(std::is_standard_layout_v<DeploymentStrategy> && std::is_aggregate
 constexpr kgen::Field kDeploymentStrategyFields[] = {
     {"rollingUpdate", 13, offsetof(DeploymentStrategy, rollingUpdate), kgen::ValueKind::kBox, 0, 0, &RollingUpdateDeployment::kTable},
     {"type", 4, offsetof(DeploymentStrategy, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kDeploymentStrategyWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kDeploymentStrategySlots[] = {
     0, 0, 1, 2,
@@ -246,6 +298,16 @@ constexpr kgen::Field kDeploymentSpecFields[] = {
     {"strategy", 8, offsetof(DeploymentSpec, strategy), kgen::ValueKind::kBox, 0, 0, &DeploymentStrategy::kTable},
     {"template", 8, offsetof(DeploymentSpec, template_), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
 };
+constexpr kgen::WireField kDeploymentSpecWire[] = {
+    {1, 3, 0, false},
+    {2, 5, 0, false},
+    {3, 7, 0, false},
+    {4, 6, 0, false},
+    {5, 0, 0, true},
+    {6, 4, 0, false},
+    {7, 1, 0, true},
+    {9, 2, 0, false},
+};
 constexpr std::uint8_t kDeploymentSpecSlots[] = {
     3, 5, 0, 0, 0, 0, 0, 0, 8, 2, 1, 0, 7, 6, 0, 4,
 };
@@ -258,6 +320,14 @@ constexpr kgen::Field kDeploymentConditionFields[] = {
     {"reason", 6, offsetof(DeploymentCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
     {"status", 6, offsetof(DeploymentCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(DeploymentCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kDeploymentConditionWire[] = {
+    {1, 5, 0, false},
+    {2, 4, 0, false},
+    {4, 3, 0, true},
+    {5, 2, 0, true},
+    {6, 1, 0, false},
+    {7, 0, 0, false},
 };
 constexpr std::uint8_t kDeploymentConditionSlots[] = {
     0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 4, 0, 6, 3,
@@ -275,6 +345,17 @@ constexpr kgen::Field kDeploymentStatusFields[] = {
     {"unavailableReplicas", 19, offsetof(DeploymentStatus, unavailableReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"updatedReplicas", 15, offsetof(DeploymentStatus, updatedReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kDeploymentStatusWire[] = {
+    {1, 3, 0, true},
+    {2, 5, 0, true},
+    {3, 8, 0, true},
+    {4, 0, 0, true},
+    {5, 7, 0, true},
+    {6, 2, 0, false},
+    {7, 4, 0, true},
+    {8, 1, 0, false},
+    {9, 6, 0, false},
+};
 constexpr std::uint8_t kDeploymentStatusSlots[] = {
     0, 0, 2, 0, 9, 0, 0, 0, 0, 0, 0, 0, 7, 6, 0, 4, 0, 0, 0, 0, 5, 0, 0, 0,
     8, 0, 1, 0, 3, 0, 0, 0,
@@ -285,6 +366,11 @@ constexpr kgen::Field kDeploymentFields[] = {
     {"metadata", 8, offsetof(Deployment, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(Deployment, spec), kgen::ValueKind::kBox, 0, 0, &DeploymentSpec::kTable},
     {"status", 6, offsetof(Deployment, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &DeploymentStatus::kTable},
+};
+constexpr kgen::WireField kDeploymentWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kDeploymentSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -306,6 +392,12 @@ constexpr kgen::Field kReplicaSetSpecFields[] = {
     {"selector", 8, offsetof(ReplicaSetSpec, selector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"template", 8, offsetof(ReplicaSetSpec, template_), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
 };
+constexpr kgen::WireField kReplicaSetSpecWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 3, 0, false},
+    {4, 0, 0, true},
+};
 constexpr std::uint8_t kReplicaSetSpecSlots[] = {
     3, 1, 0, 0, 0, 4, 0, 2,
 };
@@ -317,6 +409,13 @@ constexpr kgen::Field kReplicaSetConditionFields[] = {
     {"reason", 6, offsetof(ReplicaSetCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
     {"status", 6, offsetof(ReplicaSetCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(ReplicaSetCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kReplicaSetConditionWire[] = {
+    {1, 4, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, false},
+    {4, 2, 0, true},
+    {5, 1, 0, true},
 };
 constexpr std::uint8_t kReplicaSetConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -332,6 +431,15 @@ constexpr kgen::Field kReplicaSetStatusFields[] = {
     {"replicas", 8, offsetof(ReplicaSetStatus, replicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"terminatingReplicas", 19, offsetof(ReplicaSetStatus, terminatingReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kReplicaSetStatusWire[] = {
+    {1, 5, 0, false},
+    {2, 2, 0, true},
+    {3, 3, 0, true},
+    {4, 4, 0, true},
+    {5, 0, 0, true},
+    {6, 1, 0, false},
+    {7, 6, 0, false},
+};
 constexpr std::uint8_t kReplicaSetStatusSlots[] = {
     6, 4, 0, 0, 0, 7, 5, 0, 3, 2, 1, 0, 0, 0, 0, 0,
 };
@@ -341,6 +449,11 @@ constexpr kgen::Field kReplicaSetFields[] = {
     {"metadata", 8, offsetof(ReplicaSet, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(ReplicaSet, spec), kgen::ValueKind::kBox, 0, 0, &ReplicaSetSpec::kTable},
     {"status", 6, offsetof(ReplicaSet, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &ReplicaSetStatus::kTable},
+};
+constexpr kgen::WireField kReplicaSetWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kReplicaSetSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -360,6 +473,10 @@ constexpr kgen::Field kRollingUpdateStatefulSetStrategyFields[] = {
     {"maxUnavailable", 14, offsetof(RollingUpdateStatefulSetStrategy, maxUnavailable), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
     {"partition", 9, offsetof(RollingUpdateStatefulSetStrategy, partition), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kRollingUpdateStatefulSetStrategyWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kRollingUpdateStatefulSetStrategySlots[] = {
     2, 1, 0, 0,
 };
@@ -367,6 +484,9 @@ constexpr std::uint8_t kRollingUpdateStatefulSetStrategySlots[] = {
 static_assert(std::is_standard_layout_v<StatefulSetOrdinals> && std::is_aggregate_v<StatefulSetOrdinals>);
 constexpr kgen::Field kStatefulSetOrdinalsFields[] = {
     {"start", 5, offsetof(StatefulSetOrdinals, start), kgen::ValueKind::kInt32, 0, 0, nullptr},
+};
+constexpr kgen::WireField kStatefulSetOrdinalsWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kStatefulSetOrdinalsSlots[] = {
     1, 0,
@@ -377,6 +497,10 @@ constexpr kgen::Field kStatefulSetPersistentVolumeClaimRetentionPolicyFields[] =
     {"whenDeleted", 11, offsetof(StatefulSetPersistentVolumeClaimRetentionPolicy, whenDeleted), kgen::ValueKind::kString, 0, 0, nullptr},
     {"whenScaled", 10, offsetof(StatefulSetPersistentVolumeClaimRetentionPolicy, whenScaled), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kStatefulSetPersistentVolumeClaimRetentionPolicyWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, true},
+};
 constexpr std::uint8_t kStatefulSetPersistentVolumeClaimRetentionPolicySlots[] = {
     1, 2, 0, 0,
 };
@@ -385,6 +509,10 @@ static_assert(std::is_standard_layout_v<StatefulSetUpdateStrategy> && std::is_ag
 constexpr kgen::Field kStatefulSetUpdateStrategyFields[] = {
     {"rollingUpdate", 13, offsetof(StatefulSetUpdateStrategy, rollingUpdate), kgen::ValueKind::kBox, 0, 0, &RollingUpdateStatefulSetStrategy::kTable},
     {"type", 4, offsetof(StatefulSetUpdateStrategy, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kStatefulSetUpdateStrategyWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kStatefulSetUpdateStrategySlots[] = {
     0, 0, 1, 2,
@@ -404,6 +532,19 @@ constexpr kgen::Field kStatefulSetSpecFields[] = {
     {"updateStrategy", 14, offsetof(StatefulSetSpec, updateStrategy), kgen::ValueKind::kBox, 0, 0, &StatefulSetUpdateStrategy::kTable},
     {"volumeClaimTemplates", 20, offsetof(StatefulSetSpec, volumeClaimTemplates), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<::k8s::core::v1::PersistentVolumeClaim>},
 };
+constexpr kgen::WireField kStatefulSetSpecWire[] = {
+    {1, 4, 0, false},
+    {2, 6, 0, false},
+    {3, 8, 0, false},
+    {4, 10, 0, false},
+    {5, 7, 0, false},
+    {6, 3, 0, true},
+    {7, 9, 0, false},
+    {8, 5, 0, false},
+    {9, 0, 0, true},
+    {10, 2, 0, false},
+    {11, 1, 0, false},
+};
 constexpr std::uint8_t kStatefulSetSpecSlots[] = {
     0, 8, 0, 0, 5, 0, 0, 0, 0, 10, 0, 0, 0, 0, 1, 2, 0, 0, 0, 4, 0, 7, 9, 0,
     0, 0, 0, 3, 6, 0, 0, 11,
@@ -416,6 +557,13 @@ constexpr kgen::Field kStatefulSetConditionFields[] = {
     {"reason", 6, offsetof(StatefulSetCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
     {"status", 6, offsetof(StatefulSetCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(StatefulSetCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kStatefulSetConditionWire[] = {
+    {1, 4, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, false},
+    {4, 2, 0, true},
+    {5, 1, 0, true},
 };
 constexpr std::uint8_t kStatefulSetConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -434,6 +582,18 @@ constexpr kgen::Field kStatefulSetStatusFields[] = {
     {"updateRevision", 14, offsetof(StatefulSetStatus, updateRevision), kgen::ValueKind::kString, 0, 0, nullptr},
     {"updatedReplicas", 15, offsetof(StatefulSetStatus, updatedReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kStatefulSetStatusWire[] = {
+    {1, 5, 0, true},
+    {2, 7, 0, false},
+    {3, 6, 0, true},
+    {4, 3, 0, true},
+    {5, 9, 0, true},
+    {6, 4, 0, true},
+    {7, 8, 0, true},
+    {9, 1, 0, false},
+    {10, 2, 0, false},
+    {11, 0, 0, false},
+};
 constexpr std::uint8_t kStatefulSetStatusSlots[] = {
     0, 0, 0, 0, 0, 3, 0, 0, 1, 0, 7, 0, 0, 0, 0, 0, 2, 0, 0, 6, 9, 0, 0, 10,
     0, 4, 0, 5, 0, 8, 0, 0,
@@ -444,6 +604,11 @@ constexpr kgen::Field kStatefulSetFields[] = {
     {"metadata", 8, offsetof(StatefulSet, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(StatefulSet, spec), kgen::ValueKind::kBox, 0, 0, &StatefulSetSpec::kTable},
     {"status", 6, offsetof(StatefulSet, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &StatefulSetStatus::kTable},
+};
+constexpr kgen::WireField kStatefulSetWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kStatefulSetSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -461,7 +626,7 @@ constexpr std::uint8_t kStatefulSetListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ControllerRevision::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ControllerRevision),
     .name = "k8s.apps.v1.ControllerRevision",
     .field_data = kControllerRevisionFields,
@@ -473,10 +638,12 @@ constinit const kgen::TypeTable ControllerRevision::kTable = {
     .hash_seed = 0,
     .hash_slots = kControllerRevisionSlots,
     .kind = &kControllerRevisionKind,
-    .empty = kgen::detail::kZeros<ControllerRevision>};
+    .empty = kgen::detail::kZeros<ControllerRevision>,
+    .wire = kControllerRevisionWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ControllerRevisionList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ControllerRevisionList),
     .name = "k8s.apps.v1.ControllerRevisionList",
     .field_data = kControllerRevisionListFields,
@@ -500,7 +667,7 @@ const ControllerRevision& ControllerRevisionList::operator[](std::size_t i) cons
 ControllerRevision& ControllerRevisionList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable RollingUpdateDaemonSet::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RollingUpdateDaemonSet),
     .name = "k8s.apps.v1.RollingUpdateDaemonSet",
     .field_data = kRollingUpdateDaemonSetFields,
@@ -512,10 +679,12 @@ constinit const kgen::TypeTable RollingUpdateDaemonSet::kTable = {
     .hash_seed = 0,
     .hash_slots = kRollingUpdateDaemonSetSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RollingUpdateDaemonSet>};
+    .empty = kgen::detail::kZeros<RollingUpdateDaemonSet>,
+    .wire = kRollingUpdateDaemonSetWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DaemonSetUpdateStrategy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DaemonSetUpdateStrategy),
     .name = "k8s.apps.v1.DaemonSetUpdateStrategy",
     .field_data = kDaemonSetUpdateStrategyFields,
@@ -527,10 +696,12 @@ constinit const kgen::TypeTable DaemonSetUpdateStrategy::kTable = {
     .hash_seed = 0,
     .hash_slots = kDaemonSetUpdateStrategySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DaemonSetUpdateStrategy>};
+    .empty = kgen::detail::kZeros<DaemonSetUpdateStrategy>,
+    .wire = kDaemonSetUpdateStrategyWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DaemonSetSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DaemonSetSpec),
     .name = "k8s.apps.v1.DaemonSetSpec",
     .field_data = kDaemonSetSpecFields,
@@ -542,10 +713,12 @@ constinit const kgen::TypeTable DaemonSetSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kDaemonSetSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DaemonSetSpec>};
+    .empty = kgen::detail::kZeros<DaemonSetSpec>,
+    .wire = kDaemonSetSpecWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable DaemonSetCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DaemonSetCondition),
     .name = "k8s.apps.v1.DaemonSetCondition",
     .field_data = kDaemonSetConditionFields,
@@ -557,10 +730,12 @@ constinit const kgen::TypeTable DaemonSetCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kDaemonSetConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DaemonSetCondition>};
+    .empty = kgen::detail::kZeros<DaemonSetCondition>,
+    .wire = kDaemonSetConditionWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable DaemonSetStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DaemonSetStatus),
     .name = "k8s.apps.v1.DaemonSetStatus",
     .field_data = kDaemonSetStatusFields,
@@ -572,10 +747,12 @@ constinit const kgen::TypeTable DaemonSetStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kDaemonSetStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DaemonSetStatus>};
+    .empty = kgen::detail::kZeros<DaemonSetStatus>,
+    .wire = kDaemonSetStatusWire,
+    .wire_count = 10};
 
 constinit const kgen::TypeTable DaemonSet::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DaemonSet),
     .name = "k8s.apps.v1.DaemonSet",
     .field_data = kDaemonSetFields,
@@ -587,10 +764,12 @@ constinit const kgen::TypeTable DaemonSet::kTable = {
     .hash_seed = 0,
     .hash_slots = kDaemonSetSlots,
     .kind = &kDaemonSetKind,
-    .empty = kgen::detail::kZeros<DaemonSet>};
+    .empty = kgen::detail::kZeros<DaemonSet>,
+    .wire = kDaemonSetWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable DaemonSetList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DaemonSetList),
     .name = "k8s.apps.v1.DaemonSetList",
     .field_data = kDaemonSetListFields,
@@ -614,7 +793,7 @@ const DaemonSet& DaemonSetList::operator[](std::size_t i) const noexcept { retur
 DaemonSet& DaemonSetList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable RollingUpdateDeployment::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RollingUpdateDeployment),
     .name = "k8s.apps.v1.RollingUpdateDeployment",
     .field_data = kRollingUpdateDeploymentFields,
@@ -626,10 +805,12 @@ constinit const kgen::TypeTable RollingUpdateDeployment::kTable = {
     .hash_seed = 0,
     .hash_slots = kRollingUpdateDeploymentSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RollingUpdateDeployment>};
+    .empty = kgen::detail::kZeros<RollingUpdateDeployment>,
+    .wire = kRollingUpdateDeploymentWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DeploymentStrategy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeploymentStrategy),
     .name = "k8s.apps.v1.DeploymentStrategy",
     .field_data = kDeploymentStrategyFields,
@@ -641,10 +822,12 @@ constinit const kgen::TypeTable DeploymentStrategy::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeploymentStrategySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeploymentStrategy>};
+    .empty = kgen::detail::kZeros<DeploymentStrategy>,
+    .wire = kDeploymentStrategyWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DeploymentSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeploymentSpec),
     .name = "k8s.apps.v1.DeploymentSpec",
     .field_data = kDeploymentSpecFields,
@@ -656,10 +839,12 @@ constinit const kgen::TypeTable DeploymentSpec::kTable = {
     .hash_seed = 9,
     .hash_slots = kDeploymentSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeploymentSpec>};
+    .empty = kgen::detail::kZeros<DeploymentSpec>,
+    .wire = kDeploymentSpecWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable DeploymentCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeploymentCondition),
     .name = "k8s.apps.v1.DeploymentCondition",
     .field_data = kDeploymentConditionFields,
@@ -671,10 +856,12 @@ constinit const kgen::TypeTable DeploymentCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kDeploymentConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeploymentCondition>};
+    .empty = kgen::detail::kZeros<DeploymentCondition>,
+    .wire = kDeploymentConditionWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable DeploymentStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeploymentStatus),
     .name = "k8s.apps.v1.DeploymentStatus",
     .field_data = kDeploymentStatusFields,
@@ -686,10 +873,12 @@ constinit const kgen::TypeTable DeploymentStatus::kTable = {
     .hash_seed = 8,
     .hash_slots = kDeploymentStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeploymentStatus>};
+    .empty = kgen::detail::kZeros<DeploymentStatus>,
+    .wire = kDeploymentStatusWire,
+    .wire_count = 9};
 
 constinit const kgen::TypeTable Deployment::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Deployment),
     .name = "k8s.apps.v1.Deployment",
     .field_data = kDeploymentFields,
@@ -701,10 +890,12 @@ constinit const kgen::TypeTable Deployment::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeploymentSlots,
     .kind = &kDeploymentKind,
-    .empty = kgen::detail::kZeros<Deployment>};
+    .empty = kgen::detail::kZeros<Deployment>,
+    .wire = kDeploymentWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable DeploymentList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeploymentList),
     .name = "k8s.apps.v1.DeploymentList",
     .field_data = kDeploymentListFields,
@@ -728,7 +919,7 @@ const Deployment& DeploymentList::operator[](std::size_t i) const noexcept { ret
 Deployment& DeploymentList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ReplicaSetSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ReplicaSetSpec),
     .name = "k8s.apps.v1.ReplicaSetSpec",
     .field_data = kReplicaSetSpecFields,
@@ -740,10 +931,12 @@ constinit const kgen::TypeTable ReplicaSetSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kReplicaSetSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicaSetSpec>};
+    .empty = kgen::detail::kZeros<ReplicaSetSpec>,
+    .wire = kReplicaSetSpecWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ReplicaSetCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ReplicaSetCondition),
     .name = "k8s.apps.v1.ReplicaSetCondition",
     .field_data = kReplicaSetConditionFields,
@@ -755,10 +948,12 @@ constinit const kgen::TypeTable ReplicaSetCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kReplicaSetConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicaSetCondition>};
+    .empty = kgen::detail::kZeros<ReplicaSetCondition>,
+    .wire = kReplicaSetConditionWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable ReplicaSetStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ReplicaSetStatus),
     .name = "k8s.apps.v1.ReplicaSetStatus",
     .field_data = kReplicaSetStatusFields,
@@ -770,10 +965,12 @@ constinit const kgen::TypeTable ReplicaSetStatus::kTable = {
     .hash_seed = 2,
     .hash_slots = kReplicaSetStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicaSetStatus>};
+    .empty = kgen::detail::kZeros<ReplicaSetStatus>,
+    .wire = kReplicaSetStatusWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable ReplicaSet::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ReplicaSet),
     .name = "k8s.apps.v1.ReplicaSet",
     .field_data = kReplicaSetFields,
@@ -785,10 +982,12 @@ constinit const kgen::TypeTable ReplicaSet::kTable = {
     .hash_seed = 0,
     .hash_slots = kReplicaSetSlots,
     .kind = &kReplicaSetKind,
-    .empty = kgen::detail::kZeros<ReplicaSet>};
+    .empty = kgen::detail::kZeros<ReplicaSet>,
+    .wire = kReplicaSetWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ReplicaSetList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ReplicaSetList),
     .name = "k8s.apps.v1.ReplicaSetList",
     .field_data = kReplicaSetListFields,
@@ -812,7 +1011,7 @@ const ReplicaSet& ReplicaSetList::operator[](std::size_t i) const noexcept { ret
 ReplicaSet& ReplicaSetList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable RollingUpdateStatefulSetStrategy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RollingUpdateStatefulSetStrategy),
     .name = "k8s.apps.v1.RollingUpdateStatefulSetStrategy",
     .field_data = kRollingUpdateStatefulSetStrategyFields,
@@ -824,10 +1023,12 @@ constinit const kgen::TypeTable RollingUpdateStatefulSetStrategy::kTable = {
     .hash_seed = 1,
     .hash_slots = kRollingUpdateStatefulSetStrategySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RollingUpdateStatefulSetStrategy>};
+    .empty = kgen::detail::kZeros<RollingUpdateStatefulSetStrategy>,
+    .wire = kRollingUpdateStatefulSetStrategyWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable StatefulSetOrdinals::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StatefulSetOrdinals),
     .name = "k8s.apps.v1.StatefulSetOrdinals",
     .field_data = kStatefulSetOrdinalsFields,
@@ -839,10 +1040,12 @@ constinit const kgen::TypeTable StatefulSetOrdinals::kTable = {
     .hash_seed = 0,
     .hash_slots = kStatefulSetOrdinalsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetOrdinals>};
+    .empty = kgen::detail::kZeros<StatefulSetOrdinals>,
+    .wire = kStatefulSetOrdinalsWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable StatefulSetPersistentVolumeClaimRetentionPolicy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StatefulSetPersistentVolumeClaimRetentionPolicy),
     .name = "k8s.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy",
     .field_data = kStatefulSetPersistentVolumeClaimRetentionPolicyFields,
@@ -854,10 +1057,12 @@ constinit const kgen::TypeTable StatefulSetPersistentVolumeClaimRetentionPolicy:
     .hash_seed = 0,
     .hash_slots = kStatefulSetPersistentVolumeClaimRetentionPolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetPersistentVolumeClaimRetentionPolicy>};
+    .empty = kgen::detail::kZeros<StatefulSetPersistentVolumeClaimRetentionPolicy>,
+    .wire = kStatefulSetPersistentVolumeClaimRetentionPolicyWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable StatefulSetUpdateStrategy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StatefulSetUpdateStrategy),
     .name = "k8s.apps.v1.StatefulSetUpdateStrategy",
     .field_data = kStatefulSetUpdateStrategyFields,
@@ -869,10 +1074,12 @@ constinit const kgen::TypeTable StatefulSetUpdateStrategy::kTable = {
     .hash_seed = 0,
     .hash_slots = kStatefulSetUpdateStrategySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetUpdateStrategy>};
+    .empty = kgen::detail::kZeros<StatefulSetUpdateStrategy>,
+    .wire = kStatefulSetUpdateStrategyWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable StatefulSetSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StatefulSetSpec),
     .name = "k8s.apps.v1.StatefulSetSpec",
     .field_data = kStatefulSetSpecFields,
@@ -884,10 +1091,12 @@ constinit const kgen::TypeTable StatefulSetSpec::kTable = {
     .hash_seed = 20,
     .hash_slots = kStatefulSetSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetSpec>};
+    .empty = kgen::detail::kZeros<StatefulSetSpec>,
+    .wire = kStatefulSetSpecWire,
+    .wire_count = 11};
 
 constinit const kgen::TypeTable StatefulSetCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StatefulSetCondition),
     .name = "k8s.apps.v1.StatefulSetCondition",
     .field_data = kStatefulSetConditionFields,
@@ -899,10 +1108,12 @@ constinit const kgen::TypeTable StatefulSetCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kStatefulSetConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetCondition>};
+    .empty = kgen::detail::kZeros<StatefulSetCondition>,
+    .wire = kStatefulSetConditionWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable StatefulSetStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StatefulSetStatus),
     .name = "k8s.apps.v1.StatefulSetStatus",
     .field_data = kStatefulSetStatusFields,
@@ -914,10 +1125,12 @@ constinit const kgen::TypeTable StatefulSetStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kStatefulSetStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetStatus>};
+    .empty = kgen::detail::kZeros<StatefulSetStatus>,
+    .wire = kStatefulSetStatusWire,
+    .wire_count = 10};
 
 constinit const kgen::TypeTable StatefulSet::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StatefulSet),
     .name = "k8s.apps.v1.StatefulSet",
     .field_data = kStatefulSetFields,
@@ -929,10 +1142,12 @@ constinit const kgen::TypeTable StatefulSet::kTable = {
     .hash_seed = 0,
     .hash_slots = kStatefulSetSlots,
     .kind = &kStatefulSetKind,
-    .empty = kgen::detail::kZeros<StatefulSet>};
+    .empty = kgen::detail::kZeros<StatefulSet>,
+    .wire = kStatefulSetWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable StatefulSetList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StatefulSetList),
     .name = "k8s.apps.v1.StatefulSetList",
     .field_data = kStatefulSetListFields,

@@ -56,6 +56,12 @@ constexpr kgen::Field kBoundObjectReferenceFields[] = {
     {"kind", 4, offsetof(BoundObjectReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
     {"uid", 3, offsetof(BoundObjectReference, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
 };
+constexpr kgen::WireField kBoundObjectReferenceWire[] = {
+    {1, 2, 0, true},
+    {2, 1, 0, true},
+    {3, 0, 0, true},
+    {4, 3, 0, true},
+};
 constexpr std::uint8_t kBoundObjectReferenceSlots[] = {
     3, 1, 4, 0, 0, 0, 2, 0,
 };
@@ -67,6 +73,12 @@ constexpr kgen::Field kUserInfoFields[] = {
     {"uid", 3, offsetof(UserInfo, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"username", 8, offsetof(UserInfo, username), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kUserInfoWire[] = {
+    {1, 3, 0, true},
+    {2, 2, 0, true},
+    {3, 1, 0, false},
+    {4, 0, 0, false},
+};
 constexpr std::uint8_t kUserInfoSlots[] = {
     0, 0, 3, 1, 4, 2, 0, 0,
 };
@@ -74,6 +86,9 @@ constexpr std::uint8_t kUserInfoSlots[] = {
 static_assert(std::is_standard_layout_v<SelfSubjectReviewStatus> && std::is_aggregate_v<SelfSubjectReviewStatus>);
 constexpr kgen::Field kSelfSubjectReviewStatusFields[] = {
     {"userInfo", 8, offsetof(SelfSubjectReviewStatus, userInfo), kgen::ValueKind::kBox, 0, 0, &UserInfo::kTable},
+};
+constexpr kgen::WireField kSelfSubjectReviewStatusWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kSelfSubjectReviewStatusSlots[] = {
     1, 0,
@@ -83,6 +98,10 @@ static_assert(std::is_standard_layout_v<SelfSubjectReview> && std::is_aggregate_
 constexpr kgen::Field kSelfSubjectReviewFields[] = {
     {"metadata", 8, offsetof(SelfSubjectReview, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"status", 6, offsetof(SelfSubjectReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &SelfSubjectReviewStatus::kTable},
+};
+constexpr kgen::WireField kSelfSubjectReviewWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kSelfSubjectReviewSlots[] = {
     0, 0, 2, 1,
@@ -94,6 +113,11 @@ constexpr kgen::Field kTokenRequestSpecFields[] = {
     {"boundObjectRef", 14, offsetof(TokenRequestSpec, boundObjectRef), kgen::ValueKind::kBox, 0, 0, &BoundObjectReference::kTable},
     {"expirationSeconds", 17, offsetof(TokenRequestSpec, expirationSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
+constexpr kgen::WireField kTokenRequestSpecWire[] = {
+    {1, 0, 0, false},
+    {3, 1, 0, false},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kTokenRequestSpecSlots[] = {
     2, 1, 0, 0, 0, 3, 0, 0,
 };
@@ -102,6 +126,10 @@ static_assert(std::is_standard_layout_v<TokenRequestStatus> && std::is_aggregate
 constexpr kgen::Field kTokenRequestStatusFields[] = {
     {"expirationTimestamp", 19, offsetof(TokenRequestStatus, expirationTimestamp), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"token", 5, offsetof(TokenRequestStatus, token), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kTokenRequestStatusWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kTokenRequestStatusSlots[] = {
     0, 0, 2, 1,
@@ -113,6 +141,11 @@ constexpr kgen::Field kTokenRequestFields[] = {
     {"spec", 4, offsetof(TokenRequest, spec), kgen::ValueKind::kBox, 0, 0, &TokenRequestSpec::kTable},
     {"status", 6, offsetof(TokenRequest, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &TokenRequestStatus::kTable},
 };
+constexpr kgen::WireField kTokenRequestWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kTokenRequestSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
 };
@@ -121,6 +154,10 @@ static_assert(std::is_standard_layout_v<TokenReviewSpec> && std::is_aggregate_v<
 constexpr kgen::Field kTokenReviewSpecFields[] = {
     {"audiences", 9, offsetof(TokenReviewSpec, audiences), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"token", 5, offsetof(TokenReviewSpec, token), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kTokenReviewSpecWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kTokenReviewSpecSlots[] = {
     0, 1, 2, 0,
@@ -133,6 +170,12 @@ constexpr kgen::Field kTokenReviewStatusFields[] = {
     {"error", 5, offsetof(TokenReviewStatus, error), kgen::ValueKind::kString, 0, 0, nullptr},
     {"user", 4, offsetof(TokenReviewStatus, user), kgen::ValueKind::kBox, 0, 0, &UserInfo::kTable},
 };
+constexpr kgen::WireField kTokenReviewStatusWire[] = {
+    {1, 1, 0, true},
+    {2, 3, 0, false},
+    {3, 2, 0, true},
+    {4, 0, 0, false},
+};
 constexpr std::uint8_t kTokenReviewStatusSlots[] = {
     0, 0, 1, 0, 0, 4, 2, 3,
 };
@@ -143,6 +186,11 @@ constexpr kgen::Field kTokenReviewFields[] = {
     {"spec", 4, offsetof(TokenReview, spec), kgen::ValueKind::kBox, 0, 0, &TokenReviewSpec::kTable},
     {"status", 6, offsetof(TokenReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &TokenReviewStatus::kTable},
 };
+constexpr kgen::WireField kTokenReviewWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kTokenReviewSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
 };
@@ -150,7 +198,7 @@ constexpr std::uint8_t kTokenReviewSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable BoundObjectReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(BoundObjectReference),
     .name = "k8s.authentication.v1.BoundObjectReference",
     .field_data = kBoundObjectReferenceFields,
@@ -162,10 +210,12 @@ constinit const kgen::TypeTable BoundObjectReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kBoundObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<BoundObjectReference>};
+    .empty = kgen::detail::kZeros<BoundObjectReference>,
+    .wire = kBoundObjectReferenceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable UserInfo::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(UserInfo),
     .name = "k8s.authentication.v1.UserInfo",
     .field_data = kUserInfoFields,
@@ -177,10 +227,12 @@ constinit const kgen::TypeTable UserInfo::kTable = {
     .hash_seed = 0,
     .hash_slots = kUserInfoSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<UserInfo>};
+    .empty = kgen::detail::kZeros<UserInfo>,
+    .wire = kUserInfoWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable SelfSubjectReviewStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SelfSubjectReviewStatus),
     .name = "k8s.authentication.v1.SelfSubjectReviewStatus",
     .field_data = kSelfSubjectReviewStatusFields,
@@ -192,10 +244,12 @@ constinit const kgen::TypeTable SelfSubjectReviewStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelfSubjectReviewStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SelfSubjectReviewStatus>};
+    .empty = kgen::detail::kZeros<SelfSubjectReviewStatus>,
+    .wire = kSelfSubjectReviewStatusWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable SelfSubjectReview::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SelfSubjectReview),
     .name = "k8s.authentication.v1.SelfSubjectReview",
     .field_data = kSelfSubjectReviewFields,
@@ -207,10 +261,12 @@ constinit const kgen::TypeTable SelfSubjectReview::kTable = {
     .hash_seed = 2,
     .hash_slots = kSelfSubjectReviewSlots,
     .kind = &kSelfSubjectReviewKind,
-    .empty = kgen::detail::kZeros<SelfSubjectReview>};
+    .empty = kgen::detail::kZeros<SelfSubjectReview>,
+    .wire = kSelfSubjectReviewWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable TokenRequestSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TokenRequestSpec),
     .name = "k8s.authentication.v1.TokenRequestSpec",
     .field_data = kTokenRequestSpecFields,
@@ -222,10 +278,12 @@ constinit const kgen::TypeTable TokenRequestSpec::kTable = {
     .hash_seed = 6,
     .hash_slots = kTokenRequestSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TokenRequestSpec>};
+    .empty = kgen::detail::kZeros<TokenRequestSpec>,
+    .wire = kTokenRequestSpecWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable TokenRequestStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TokenRequestStatus),
     .name = "k8s.authentication.v1.TokenRequestStatus",
     .field_data = kTokenRequestStatusFields,
@@ -237,10 +295,12 @@ constinit const kgen::TypeTable TokenRequestStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenRequestStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TokenRequestStatus>};
+    .empty = kgen::detail::kZeros<TokenRequestStatus>,
+    .wire = kTokenRequestStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable TokenRequest::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TokenRequest),
     .name = "k8s.authentication.v1.TokenRequest",
     .field_data = kTokenRequestFields,
@@ -252,10 +312,12 @@ constinit const kgen::TypeTable TokenRequest::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenRequestSlots,
     .kind = &kTokenRequestKind,
-    .empty = kgen::detail::kZeros<TokenRequest>};
+    .empty = kgen::detail::kZeros<TokenRequest>,
+    .wire = kTokenRequestWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable TokenReviewSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TokenReviewSpec),
     .name = "k8s.authentication.v1.TokenReviewSpec",
     .field_data = kTokenReviewSpecFields,
@@ -267,10 +329,12 @@ constinit const kgen::TypeTable TokenReviewSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenReviewSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TokenReviewSpec>};
+    .empty = kgen::detail::kZeros<TokenReviewSpec>,
+    .wire = kTokenReviewSpecWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable TokenReviewStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TokenReviewStatus),
     .name = "k8s.authentication.v1.TokenReviewStatus",
     .field_data = kTokenReviewStatusFields,
@@ -282,10 +346,12 @@ constinit const kgen::TypeTable TokenReviewStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenReviewStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TokenReviewStatus>};
+    .empty = kgen::detail::kZeros<TokenReviewStatus>,
+    .wire = kTokenReviewStatusWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable TokenReview::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TokenReview),
     .name = "k8s.authentication.v1.TokenReview",
     .field_data = kTokenReviewFields,
@@ -297,7 +363,9 @@ constinit const kgen::TypeTable TokenReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenReviewSlots,
     .kind = &kTokenReviewKind,
-    .empty = kgen::detail::kZeros<TokenReview>};
+    .empty = kgen::detail::kZeros<TokenReview>,
+    .wire = kTokenReviewWire,
+    .wire_count = 3};
 
 SelfSubjectReviewsClient Client::SelfSubjectReviews() const { return SelfSubjectReviewsClient(connection_, ""); }
 TokenReviewsClient Client::TokenReviews() const { return TokenReviewsClient(connection_, ""); }

@@ -64,6 +64,10 @@ constexpr kgen::Field kFieldSelectorAttributesFields[] = {
     {"rawSelector", 11, offsetof(FieldSelectorAttributes, rawSelector), kgen::ValueKind::kString, 0, 0, nullptr},
     {"requirements", 12, offsetof(FieldSelectorAttributes, requirements), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::meta::v1::FieldSelectorRequirement>},
 };
+constexpr kgen::WireField kFieldSelectorAttributesWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kFieldSelectorAttributesSlots[] = {
     1, 2, 0, 0,
 };
@@ -73,6 +77,10 @@ constexpr kgen::Field kLabelSelectorAttributesFields[] = {
     {"rawSelector", 11, offsetof(LabelSelectorAttributes, rawSelector), kgen::ValueKind::kString, 0, 0, nullptr},
     {"requirements", 12, offsetof(LabelSelectorAttributes, requirements), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::meta::v1::LabelSelectorRequirement>},
 };
+constexpr kgen::WireField kLabelSelectorAttributesWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kLabelSelectorAttributesSlots[] = {
     1, 2, 0, 0,
 };
@@ -81,6 +89,10 @@ static_assert(std::is_standard_layout_v<NonResourceAttributes> && std::is_aggreg
 constexpr kgen::Field kNonResourceAttributesFields[] = {
     {"path", 4, offsetof(NonResourceAttributes, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"verb", 4, offsetof(NonResourceAttributes, verb), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kNonResourceAttributesWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, true},
 };
 constexpr std::uint8_t kNonResourceAttributesSlots[] = {
     0, 0, 1, 2,
@@ -98,6 +110,17 @@ constexpr kgen::Field kResourceAttributesFields[] = {
     {"verb", 4, offsetof(ResourceAttributes, verb), kgen::ValueKind::kString, 0, 0, nullptr},
     {"version", 7, offsetof(ResourceAttributes, version), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kResourceAttributesWire[] = {
+    {1, 1, 0, true},
+    {2, 7, 0, true},
+    {3, 3, 0, true},
+    {4, 8, 0, true},
+    {5, 5, 0, true},
+    {6, 6, 0, true},
+    {7, 0, 0, true},
+    {8, 2, 0, false},
+    {9, 4, 0, false},
+};
 constexpr std::uint8_t kResourceAttributesSlots[] = {
     8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 7, 0, 0, 0, 0, 2, 0, 0, 3, 5, 0, 9, 6, 0,
     0, 0, 0, 0, 0, 0, 0, 4,
@@ -112,6 +135,14 @@ constexpr kgen::Field kSubjectAccessReviewSpecFields[] = {
     {"uid", 3, offsetof(SubjectAccessReviewSpec, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"user", 4, offsetof(SubjectAccessReviewSpec, user), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kSubjectAccessReviewSpecWire[] = {
+    {1, 3, 0, false},
+    {2, 2, 0, false},
+    {3, 5, 0, true},
+    {4, 1, 0, false},
+    {5, 0, 0, false},
+    {6, 4, 0, true},
+};
 constexpr std::uint8_t kSubjectAccessReviewSpecSlots[] = {
     0, 2, 0, 4, 5, 0, 0, 0, 0, 0, 3, 6, 0, 1, 0, 0,
 };
@@ -123,6 +154,12 @@ constexpr kgen::Field kSubjectAccessReviewStatusFields[] = {
     {"evaluationError", 15, offsetof(SubjectAccessReviewStatus, evaluationError), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(SubjectAccessReviewStatus, reason), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kSubjectAccessReviewStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, true},
+    {3, 2, 0, true},
+    {4, 1, 0, true},
+};
 constexpr std::uint8_t kSubjectAccessReviewStatusSlots[] = {
     3, 0, 2, 4, 0, 1, 0, 0,
 };
@@ -133,6 +170,11 @@ constexpr kgen::Field kLocalSubjectAccessReviewFields[] = {
     {"spec", 4, offsetof(LocalSubjectAccessReview, spec), kgen::ValueKind::kBox, 0, 0, &SubjectAccessReviewSpec::kTable},
     {"status", 6, offsetof(LocalSubjectAccessReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &SubjectAccessReviewStatus::kTable},
 };
+constexpr kgen::WireField kLocalSubjectAccessReviewWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kLocalSubjectAccessReviewSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
 };
@@ -141,6 +183,10 @@ static_assert(std::is_standard_layout_v<NonResourceRule> && std::is_aggregate_v<
 constexpr kgen::Field kNonResourceRuleFields[] = {
     {"nonResourceURLs", 15, offsetof(NonResourceRule, nonResourceURLs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"verbs", 5, offsetof(NonResourceRule, verbs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+};
+constexpr kgen::WireField kNonResourceRuleWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kNonResourceRuleSlots[] = {
     0, 1, 0, 2,
@@ -153,6 +199,12 @@ constexpr kgen::Field kResourceRuleFields[] = {
     {"resources", 9, offsetof(ResourceRule, resources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"verbs", 5, offsetof(ResourceRule, verbs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kResourceRuleWire[] = {
+    {1, 3, 0, false},
+    {2, 0, 0, false},
+    {3, 2, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kResourceRuleSlots[] = {
     0, 0, 2, 3, 4, 0, 1, 0,
 };
@@ -161,6 +213,10 @@ static_assert(std::is_standard_layout_v<SelfSubjectAccessReviewSpec> && std::is_
 constexpr kgen::Field kSelfSubjectAccessReviewSpecFields[] = {
     {"nonResourceAttributes", 21, offsetof(SelfSubjectAccessReviewSpec, nonResourceAttributes), kgen::ValueKind::kBox, 0, 0, &NonResourceAttributes::kTable},
     {"resourceAttributes", 18, offsetof(SelfSubjectAccessReviewSpec, resourceAttributes), kgen::ValueKind::kBox, 0, 0, &ResourceAttributes::kTable},
+};
+constexpr kgen::WireField kSelfSubjectAccessReviewSpecWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kSelfSubjectAccessReviewSpecSlots[] = {
     1, 2, 0, 0,
@@ -172,6 +228,11 @@ constexpr kgen::Field kSelfSubjectAccessReviewFields[] = {
     {"spec", 4, offsetof(SelfSubjectAccessReview, spec), kgen::ValueKind::kBox, 0, 0, &SelfSubjectAccessReviewSpec::kTable},
     {"status", 6, offsetof(SelfSubjectAccessReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &SubjectAccessReviewStatus::kTable},
 };
+constexpr kgen::WireField kSelfSubjectAccessReviewWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kSelfSubjectAccessReviewSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
 };
@@ -179,6 +240,9 @@ constexpr std::uint8_t kSelfSubjectAccessReviewSlots[] = {
 static_assert(std::is_standard_layout_v<SelfSubjectRulesReviewSpec> && std::is_aggregate_v<SelfSubjectRulesReviewSpec>);
 constexpr kgen::Field kSelfSubjectRulesReviewSpecFields[] = {
     {"namespace", 9, offsetof(SelfSubjectRulesReviewSpec, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kSelfSubjectRulesReviewSpecWire[] = {
+    {1, 0, 0, true},
 };
 constexpr std::uint8_t kSelfSubjectRulesReviewSpecSlots[] = {
     1, 0,
@@ -191,6 +255,12 @@ constexpr kgen::Field kSubjectRulesReviewStatusFields[] = {
     {"nonResourceRules", 16, offsetof(SubjectRulesReviewStatus, nonResourceRules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NonResourceRule>},
     {"resourceRules", 13, offsetof(SubjectRulesReviewStatus, resourceRules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourceRule>},
 };
+constexpr kgen::WireField kSubjectRulesReviewStatusWire[] = {
+    {1, 3, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+    {4, 0, 0, true},
+};
 constexpr std::uint8_t kSubjectRulesReviewStatusSlots[] = {
     0, 0, 0, 3, 1, 2, 4, 0,
 };
@@ -200,6 +270,11 @@ constexpr kgen::Field kSelfSubjectRulesReviewFields[] = {
     {"metadata", 8, offsetof(SelfSubjectRulesReview, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(SelfSubjectRulesReview, spec), kgen::ValueKind::kBox, 0, 0, &SelfSubjectRulesReviewSpec::kTable},
     {"status", 6, offsetof(SelfSubjectRulesReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &SubjectRulesReviewStatus::kTable},
+};
+constexpr kgen::WireField kSelfSubjectRulesReviewWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kSelfSubjectRulesReviewSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -211,6 +286,11 @@ constexpr kgen::Field kSubjectAccessReviewFields[] = {
     {"spec", 4, offsetof(SubjectAccessReview, spec), kgen::ValueKind::kBox, 0, 0, &SubjectAccessReviewSpec::kTable},
     {"status", 6, offsetof(SubjectAccessReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &SubjectAccessReviewStatus::kTable},
 };
+constexpr kgen::WireField kSubjectAccessReviewWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kSubjectAccessReviewSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
 };
@@ -218,7 +298,7 @@ constexpr std::uint8_t kSubjectAccessReviewSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable FieldSelectorAttributes::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FieldSelectorAttributes),
     .name = "k8s.authorization.v1.FieldSelectorAttributes",
     .field_data = kFieldSelectorAttributesFields,
@@ -230,10 +310,12 @@ constinit const kgen::TypeTable FieldSelectorAttributes::kTable = {
     .hash_seed = 2,
     .hash_slots = kFieldSelectorAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FieldSelectorAttributes>};
+    .empty = kgen::detail::kZeros<FieldSelectorAttributes>,
+    .wire = kFieldSelectorAttributesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable LabelSelectorAttributes::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LabelSelectorAttributes),
     .name = "k8s.authorization.v1.LabelSelectorAttributes",
     .field_data = kLabelSelectorAttributesFields,
@@ -245,10 +327,12 @@ constinit const kgen::TypeTable LabelSelectorAttributes::kTable = {
     .hash_seed = 2,
     .hash_slots = kLabelSelectorAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LabelSelectorAttributes>};
+    .empty = kgen::detail::kZeros<LabelSelectorAttributes>,
+    .wire = kLabelSelectorAttributesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NonResourceAttributes::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NonResourceAttributes),
     .name = "k8s.authorization.v1.NonResourceAttributes",
     .field_data = kNonResourceAttributesFields,
@@ -260,10 +344,12 @@ constinit const kgen::TypeTable NonResourceAttributes::kTable = {
     .hash_seed = 0,
     .hash_slots = kNonResourceAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NonResourceAttributes>};
+    .empty = kgen::detail::kZeros<NonResourceAttributes>,
+    .wire = kNonResourceAttributesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceAttributes::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceAttributes),
     .name = "k8s.authorization.v1.ResourceAttributes",
     .field_data = kResourceAttributesFields,
@@ -275,10 +361,12 @@ constinit const kgen::TypeTable ResourceAttributes::kTable = {
     .hash_seed = 17,
     .hash_slots = kResourceAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceAttributes>};
+    .empty = kgen::detail::kZeros<ResourceAttributes>,
+    .wire = kResourceAttributesWire,
+    .wire_count = 9};
 
 constinit const kgen::TypeTable SubjectAccessReviewSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SubjectAccessReviewSpec),
     .name = "k8s.authorization.v1.SubjectAccessReviewSpec",
     .field_data = kSubjectAccessReviewSpecFields,
@@ -290,10 +378,12 @@ constinit const kgen::TypeTable SubjectAccessReviewSpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kSubjectAccessReviewSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SubjectAccessReviewSpec>};
+    .empty = kgen::detail::kZeros<SubjectAccessReviewSpec>,
+    .wire = kSubjectAccessReviewSpecWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable SubjectAccessReviewStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SubjectAccessReviewStatus),
     .name = "k8s.authorization.v1.SubjectAccessReviewStatus",
     .field_data = kSubjectAccessReviewStatusFields,
@@ -305,10 +395,12 @@ constinit const kgen::TypeTable SubjectAccessReviewStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kSubjectAccessReviewStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SubjectAccessReviewStatus>};
+    .empty = kgen::detail::kZeros<SubjectAccessReviewStatus>,
+    .wire = kSubjectAccessReviewStatusWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable LocalSubjectAccessReview::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LocalSubjectAccessReview),
     .name = "k8s.authorization.v1.LocalSubjectAccessReview",
     .field_data = kLocalSubjectAccessReviewFields,
@@ -320,10 +412,12 @@ constinit const kgen::TypeTable LocalSubjectAccessReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kLocalSubjectAccessReviewSlots,
     .kind = &kLocalSubjectAccessReviewKind,
-    .empty = kgen::detail::kZeros<LocalSubjectAccessReview>};
+    .empty = kgen::detail::kZeros<LocalSubjectAccessReview>,
+    .wire = kLocalSubjectAccessReviewWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable NonResourceRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NonResourceRule),
     .name = "k8s.authorization.v1.NonResourceRule",
     .field_data = kNonResourceRuleFields,
@@ -335,10 +429,12 @@ constinit const kgen::TypeTable NonResourceRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kNonResourceRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NonResourceRule>};
+    .empty = kgen::detail::kZeros<NonResourceRule>,
+    .wire = kNonResourceRuleWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceRule),
     .name = "k8s.authorization.v1.ResourceRule",
     .field_data = kResourceRuleFields,
@@ -350,10 +446,12 @@ constinit const kgen::TypeTable ResourceRule::kTable = {
     .hash_seed = 4,
     .hash_slots = kResourceRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceRule>};
+    .empty = kgen::detail::kZeros<ResourceRule>,
+    .wire = kResourceRuleWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable SelfSubjectAccessReviewSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SelfSubjectAccessReviewSpec),
     .name = "k8s.authorization.v1.SelfSubjectAccessReviewSpec",
     .field_data = kSelfSubjectAccessReviewSpecFields,
@@ -365,10 +463,12 @@ constinit const kgen::TypeTable SelfSubjectAccessReviewSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelfSubjectAccessReviewSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SelfSubjectAccessReviewSpec>};
+    .empty = kgen::detail::kZeros<SelfSubjectAccessReviewSpec>,
+    .wire = kSelfSubjectAccessReviewSpecWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable SelfSubjectAccessReview::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SelfSubjectAccessReview),
     .name = "k8s.authorization.v1.SelfSubjectAccessReview",
     .field_data = kSelfSubjectAccessReviewFields,
@@ -380,10 +480,12 @@ constinit const kgen::TypeTable SelfSubjectAccessReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelfSubjectAccessReviewSlots,
     .kind = &kSelfSubjectAccessReviewKind,
-    .empty = kgen::detail::kZeros<SelfSubjectAccessReview>};
+    .empty = kgen::detail::kZeros<SelfSubjectAccessReview>,
+    .wire = kSelfSubjectAccessReviewWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable SelfSubjectRulesReviewSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SelfSubjectRulesReviewSpec),
     .name = "k8s.authorization.v1.SelfSubjectRulesReviewSpec",
     .field_data = kSelfSubjectRulesReviewSpecFields,
@@ -395,10 +497,12 @@ constinit const kgen::TypeTable SelfSubjectRulesReviewSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelfSubjectRulesReviewSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SelfSubjectRulesReviewSpec>};
+    .empty = kgen::detail::kZeros<SelfSubjectRulesReviewSpec>,
+    .wire = kSelfSubjectRulesReviewSpecWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable SubjectRulesReviewStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SubjectRulesReviewStatus),
     .name = "k8s.authorization.v1.SubjectRulesReviewStatus",
     .field_data = kSubjectRulesReviewStatusFields,
@@ -410,10 +514,12 @@ constinit const kgen::TypeTable SubjectRulesReviewStatus::kTable = {
     .hash_seed = 4,
     .hash_slots = kSubjectRulesReviewStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SubjectRulesReviewStatus>};
+    .empty = kgen::detail::kZeros<SubjectRulesReviewStatus>,
+    .wire = kSubjectRulesReviewStatusWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable SelfSubjectRulesReview::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SelfSubjectRulesReview),
     .name = "k8s.authorization.v1.SelfSubjectRulesReview",
     .field_data = kSelfSubjectRulesReviewFields,
@@ -425,10 +531,12 @@ constinit const kgen::TypeTable SelfSubjectRulesReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelfSubjectRulesReviewSlots,
     .kind = &kSelfSubjectRulesReviewKind,
-    .empty = kgen::detail::kZeros<SelfSubjectRulesReview>};
+    .empty = kgen::detail::kZeros<SelfSubjectRulesReview>,
+    .wire = kSelfSubjectRulesReviewWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable SubjectAccessReview::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SubjectAccessReview),
     .name = "k8s.authorization.v1.SubjectAccessReview",
     .field_data = kSubjectAccessReviewFields,
@@ -440,7 +548,9 @@ constinit const kgen::TypeTable SubjectAccessReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kSubjectAccessReviewSlots,
     .kind = &kSubjectAccessReviewKind,
-    .empty = kgen::detail::kZeros<SubjectAccessReview>};
+    .empty = kgen::detail::kZeros<SubjectAccessReview>,
+    .wire = kSubjectAccessReviewWire,
+    .wire_count = 3};
 
 LocalSubjectAccessReviewsClient Client::LocalSubjectAccessReviews(std::string_view namespace_) const {
   return LocalSubjectAccessReviewsClient(connection_, namespace_);

@@ -45,6 +45,11 @@ constexpr kgen::Field kCrossVersionObjectReferenceFields[] = {
     {"apiVersion", 10, offsetof(CrossVersionObjectReference, apiVersion), kgen::ValueKind::kString, 0, 0, nullptr},
     {"kind", 4, offsetof(CrossVersionObjectReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCrossVersionObjectReferenceWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, false},
+    {3, 1, 0, true},
+};
 constexpr std::uint8_t kCrossVersionObjectReferenceSlots[] = {
     3, 1, 0, 0, 0, 0, 2, 0,
 };
@@ -55,6 +60,12 @@ constexpr kgen::Field kHorizontalPodAutoscalerSpecFields[] = {
     {"minReplicas", 11, offsetof(HorizontalPodAutoscalerSpec, minReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"scaleTargetRef", 14, offsetof(HorizontalPodAutoscalerSpec, scaleTargetRef), kgen::ValueKind::kBox, 0, 0, &CrossVersionObjectReference::kTable},
     {"targetCPUUtilizationPercentage", 30, offsetof(HorizontalPodAutoscalerSpec, targetCPUUtilizationPercentage), kgen::ValueKind::kInt32, 0, 0, nullptr},
+};
+constexpr kgen::WireField kHorizontalPodAutoscalerSpecWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+    {4, 3, 0, false},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerSpecSlots[] = {
     0, 2, 0, 0, 0, 4, 3, 1,
@@ -68,6 +79,13 @@ constexpr kgen::Field kHorizontalPodAutoscalerStatusFields[] = {
     {"lastScaleTime", 13, offsetof(HorizontalPodAutoscalerStatus, lastScaleTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(HorizontalPodAutoscalerStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
+constexpr kgen::WireField kHorizontalPodAutoscalerStatusWire[] = {
+    {1, 4, 0, false},
+    {2, 3, 0, false},
+    {3, 1, 0, false},
+    {4, 2, 0, false},
+    {5, 0, 0, false},
+};
 constexpr std::uint8_t kHorizontalPodAutoscalerStatusSlots[] = {
     0, 5, 0, 0, 0, 3, 2, 1, 4, 0, 0, 0, 0, 0, 0, 0,
 };
@@ -77,6 +95,11 @@ constexpr kgen::Field kHorizontalPodAutoscalerFields[] = {
     {"metadata", 8, offsetof(HorizontalPodAutoscaler, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(HorizontalPodAutoscaler, spec), kgen::ValueKind::kBox, 0, 0, &HorizontalPodAutoscalerSpec::kTable},
     {"status", 6, offsetof(HorizontalPodAutoscaler, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &HorizontalPodAutoscalerStatus::kTable},
+};
+constexpr kgen::WireField kHorizontalPodAutoscalerWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -94,7 +117,7 @@ constexpr std::uint8_t kHorizontalPodAutoscalerListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CrossVersionObjectReference),
     .name = "k8s.autoscaling.v1.CrossVersionObjectReference",
     .field_data = kCrossVersionObjectReferenceFields,
@@ -106,10 +129,12 @@ constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kCrossVersionObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CrossVersionObjectReference>};
+    .empty = kgen::detail::kZeros<CrossVersionObjectReference>,
+    .wire = kCrossVersionObjectReferenceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HorizontalPodAutoscalerSpec),
     .name = "k8s.autoscaling.v1.HorizontalPodAutoscalerSpec",
     .field_data = kHorizontalPodAutoscalerSpecFields,
@@ -121,10 +146,12 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kHorizontalPodAutoscalerSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerSpec>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerSpec>,
+    .wire = kHorizontalPodAutoscalerSpecWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HorizontalPodAutoscalerStatus),
     .name = "k8s.autoscaling.v1.HorizontalPodAutoscalerStatus",
     .field_data = kHorizontalPodAutoscalerStatusFields,
@@ -136,10 +163,12 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
     .hash_seed = 2,
     .hash_slots = kHorizontalPodAutoscalerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerStatus>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerStatus>,
+    .wire = kHorizontalPodAutoscalerStatusWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HorizontalPodAutoscaler),
     .name = "k8s.autoscaling.v1.HorizontalPodAutoscaler",
     .field_data = kHorizontalPodAutoscalerFields,
@@ -151,10 +180,12 @@ constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
     .hash_seed = 0,
     .hash_slots = kHorizontalPodAutoscalerSlots,
     .kind = &kHorizontalPodAutoscalerKind,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscaler>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscaler>,
+    .wire = kHorizontalPodAutoscalerWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HorizontalPodAutoscalerList),
     .name = "k8s.autoscaling.v1.HorizontalPodAutoscalerList",
     .field_data = kHorizontalPodAutoscalerListFields,

@@ -46,6 +46,12 @@ constexpr kgen::Field kMetricTargetFields[] = {
     {"type", 4, offsetof(MetricTarget, type), kgen::ValueKind::kString, 0, 0, nullptr},
     {"value", 5, offsetof(MetricTarget, value), kgen::ValueKind::kQuantity, 0, 0, nullptr},
 };
+constexpr kgen::WireField kMetricTargetWire[] = {
+    {1, 2, 0, false},
+    {2, 3, 0, false},
+    {3, 1, 0, false},
+    {4, 0, 0, false},
+};
 constexpr std::uint8_t kMetricTargetSlots[] = {
     0, 4, 0, 0, 1, 2, 0, 3,
 };
@@ -55,6 +61,11 @@ constexpr kgen::Field kContainerResourceMetricSourceFields[] = {
     {"name", 4, offsetof(ContainerResourceMetricSource, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"container", 9, offsetof(ContainerResourceMetricSource, container), kgen::ValueKind::kString, 0, 0, nullptr},
     {"target", 6, offsetof(ContainerResourceMetricSource, target), kgen::ValueKind::kBox, 0, 0, &MetricTarget::kTable},
+};
+constexpr kgen::WireField kContainerResourceMetricSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
 };
 constexpr std::uint8_t kContainerResourceMetricSourceSlots[] = {
     0, 1, 0, 0, 0, 3, 0, 2,
@@ -66,6 +77,11 @@ constexpr kgen::Field kMetricValueStatusFields[] = {
     {"averageValue", 12, offsetof(MetricValueStatus, averageValue), kgen::ValueKind::kQuantity, 0, 0, nullptr},
     {"value", 5, offsetof(MetricValueStatus, value), kgen::ValueKind::kQuantity, 0, 0, nullptr},
 };
+constexpr kgen::WireField kMetricValueStatusWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+};
 constexpr std::uint8_t kMetricValueStatusSlots[] = {
     0, 3, 0, 0, 1, 2, 0, 0,
 };
@@ -75,6 +91,11 @@ constexpr kgen::Field kContainerResourceMetricStatusFields[] = {
     {"name", 4, offsetof(ContainerResourceMetricStatus, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"container", 9, offsetof(ContainerResourceMetricStatus, container), kgen::ValueKind::kString, 0, 0, nullptr},
     {"current", 7, offsetof(ContainerResourceMetricStatus, current), kgen::ValueKind::kBox, 0, 0, &MetricValueStatus::kTable},
+};
+constexpr kgen::WireField kContainerResourceMetricStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
 };
 constexpr std::uint8_t kContainerResourceMetricStatusSlots[] = {
     0, 1, 0, 0, 0, 0, 3, 2,
@@ -86,6 +107,11 @@ constexpr kgen::Field kCrossVersionObjectReferenceFields[] = {
     {"apiVersion", 10, offsetof(CrossVersionObjectReference, apiVersion), kgen::ValueKind::kString, 0, 0, nullptr},
     {"kind", 4, offsetof(CrossVersionObjectReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCrossVersionObjectReferenceWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, false},
+    {3, 1, 0, true},
+};
 constexpr std::uint8_t kCrossVersionObjectReferenceSlots[] = {
     3, 1, 0, 0, 0, 0, 2, 0,
 };
@@ -94,6 +120,10 @@ static_assert(std::is_standard_layout_v<MetricIdentifier> && std::is_aggregate_v
 constexpr kgen::Field kMetricIdentifierFields[] = {
     {"name", 4, offsetof(MetricIdentifier, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"selector", 8, offsetof(MetricIdentifier, selector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
+};
+constexpr kgen::WireField kMetricIdentifierWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kMetricIdentifierSlots[] = {
     1, 0, 2, 0,
@@ -104,6 +134,10 @@ constexpr kgen::Field kExternalMetricSourceFields[] = {
     {"metric", 6, offsetof(ExternalMetricSource, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
     {"target", 6, offsetof(ExternalMetricSource, target), kgen::ValueKind::kBox, 0, 0, &MetricTarget::kTable},
 };
+constexpr kgen::WireField kExternalMetricSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kExternalMetricSourceSlots[] = {
     1, 0, 2, 0,
 };
@@ -112,6 +146,10 @@ static_assert(std::is_standard_layout_v<ExternalMetricStatus> && std::is_aggrega
 constexpr kgen::Field kExternalMetricStatusFields[] = {
     {"current", 7, offsetof(ExternalMetricStatus, current), kgen::ValueKind::kBox, 0, 0, &MetricValueStatus::kTable},
     {"metric", 6, offsetof(ExternalMetricStatus, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
+};
+constexpr kgen::WireField kExternalMetricStatusWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kExternalMetricStatusSlots[] = {
     2, 0, 0, 1,
@@ -122,6 +160,11 @@ constexpr kgen::Field kHPAScalingPolicyFields[] = {
     {"periodSeconds", 13, offsetof(HPAScalingPolicy, periodSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"type", 4, offsetof(HPAScalingPolicy, type), kgen::ValueKind::kString, 0, 0, nullptr},
     {"value", 5, offsetof(HPAScalingPolicy, value), kgen::ValueKind::kInt32, 0, 0, nullptr},
+};
+constexpr kgen::WireField kHPAScalingPolicyWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
 };
 constexpr std::uint8_t kHPAScalingPolicySlots[] = {
     0, 3, 0, 0, 0, 1, 0, 2,
@@ -134,6 +177,12 @@ constexpr kgen::Field kHPAScalingRulesFields[] = {
     {"stabilizationWindowSeconds", 26, offsetof(HPAScalingRules, stabilizationWindowSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"tolerance", 9, offsetof(HPAScalingRules, tolerance), kgen::ValueKind::kQuantity, 0, 0, nullptr},
 };
+constexpr kgen::WireField kHPAScalingRulesWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+    {3, 2, 0, false},
+    {4, 3, 0, false},
+};
 constexpr std::uint8_t kHPAScalingRulesSlots[] = {
     3, 2, 0, 0, 4, 1, 0, 0,
 };
@@ -142,6 +191,10 @@ static_assert(std::is_standard_layout_v<HorizontalPodAutoscalerBehavior> && std:
 constexpr kgen::Field kHorizontalPodAutoscalerBehaviorFields[] = {
     {"scaleDown", 9, offsetof(HorizontalPodAutoscalerBehavior, scaleDown), kgen::ValueKind::kBox, 0, 0, &HPAScalingRules::kTable},
     {"scaleUp", 7, offsetof(HorizontalPodAutoscalerBehavior, scaleUp), kgen::ValueKind::kBox, 0, 0, &HPAScalingRules::kTable},
+};
+constexpr kgen::WireField kHorizontalPodAutoscalerBehaviorWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerBehaviorSlots[] = {
     0, 0, 2, 1,
@@ -153,6 +206,11 @@ constexpr kgen::Field kObjectMetricSourceFields[] = {
     {"metric", 6, offsetof(ObjectMetricSource, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
     {"target", 6, offsetof(ObjectMetricSource, target), kgen::ValueKind::kBox, 0, 0, &MetricTarget::kTable},
 };
+constexpr kgen::WireField kObjectMetricSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kObjectMetricSourceSlots[] = {
     1, 2, 0, 0, 0, 3, 0, 0,
 };
@@ -162,6 +220,10 @@ constexpr kgen::Field kPodsMetricSourceFields[] = {
     {"metric", 6, offsetof(PodsMetricSource, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
     {"target", 6, offsetof(PodsMetricSource, target), kgen::ValueKind::kBox, 0, 0, &MetricTarget::kTable},
 };
+constexpr kgen::WireField kPodsMetricSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kPodsMetricSourceSlots[] = {
     1, 0, 2, 0,
 };
@@ -170,6 +232,10 @@ static_assert(std::is_standard_layout_v<ResourceMetricSource> && std::is_aggrega
 constexpr kgen::Field kResourceMetricSourceFields[] = {
     {"name", 4, offsetof(ResourceMetricSource, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"target", 6, offsetof(ResourceMetricSource, target), kgen::ValueKind::kBox, 0, 0, &MetricTarget::kTable},
+};
+constexpr kgen::WireField kResourceMetricSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kResourceMetricSourceSlots[] = {
     1, 0, 2, 0,
@@ -184,6 +250,14 @@ constexpr kgen::Field kMetricSpecFields[] = {
     {"resource", 8, offsetof(MetricSpec, resource), kgen::ValueKind::kBox, 0, 0, &ResourceMetricSource::kTable},
     {"type", 4, offsetof(MetricSpec, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kMetricSpecWire[] = {
+    {1, 5, 0, false},
+    {2, 2, 0, false},
+    {3, 3, 0, false},
+    {4, 4, 0, false},
+    {5, 1, 0, false},
+    {7, 0, 0, false},
+};
 constexpr std::uint8_t kMetricSpecSlots[] = {
     0, 0, 4, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 1, 6, 5,
 };
@@ -195,6 +269,13 @@ constexpr kgen::Field kHorizontalPodAutoscalerSpecFields[] = {
     {"metrics", 7, offsetof(HorizontalPodAutoscalerSpec, metrics), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MetricSpec>},
     {"minReplicas", 11, offsetof(HorizontalPodAutoscalerSpec, minReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"scaleTargetRef", 14, offsetof(HorizontalPodAutoscalerSpec, scaleTargetRef), kgen::ValueKind::kBox, 0, 0, &CrossVersionObjectReference::kTable},
+};
+constexpr kgen::WireField kHorizontalPodAutoscalerSpecWire[] = {
+    {1, 4, 0, false},
+    {2, 3, 0, false},
+    {3, 1, 0, false},
+    {4, 2, 0, false},
+    {5, 0, 0, false},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerSpecSlots[] = {
     0, 0, 2, 0, 0, 4, 3, 0, 5, 1, 0, 0, 0, 0, 0, 0,
@@ -208,6 +289,13 @@ constexpr kgen::Field kHorizontalPodAutoscalerConditionFields[] = {
     {"status", 6, offsetof(HorizontalPodAutoscalerCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(HorizontalPodAutoscalerCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kHorizontalPodAutoscalerConditionWire[] = {
+    {1, 4, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, false},
+    {4, 2, 0, true},
+    {5, 1, 0, true},
+};
 constexpr std::uint8_t kHorizontalPodAutoscalerConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
 };
@@ -218,6 +306,11 @@ constexpr kgen::Field kObjectMetricStatusFields[] = {
     {"describedObject", 15, offsetof(ObjectMetricStatus, describedObject), kgen::ValueKind::kBox, 0, 0, &CrossVersionObjectReference::kTable},
     {"metric", 6, offsetof(ObjectMetricStatus, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
 };
+constexpr kgen::WireField kObjectMetricStatusWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kObjectMetricStatusSlots[] = {
     2, 3, 0, 0, 0, 0, 1, 0,
 };
@@ -227,6 +320,10 @@ constexpr kgen::Field kPodsMetricStatusFields[] = {
     {"current", 7, offsetof(PodsMetricStatus, current), kgen::ValueKind::kBox, 0, 0, &MetricValueStatus::kTable},
     {"metric", 6, offsetof(PodsMetricStatus, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
 };
+constexpr kgen::WireField kPodsMetricStatusWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kPodsMetricStatusSlots[] = {
     2, 0, 0, 1,
 };
@@ -235,6 +332,10 @@ static_assert(std::is_standard_layout_v<ResourceMetricStatus> && std::is_aggrega
 constexpr kgen::Field kResourceMetricStatusFields[] = {
     {"name", 4, offsetof(ResourceMetricStatus, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"current", 7, offsetof(ResourceMetricStatus, current), kgen::ValueKind::kBox, 0, 0, &MetricValueStatus::kTable},
+};
+constexpr kgen::WireField kResourceMetricStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kResourceMetricStatusSlots[] = {
     1, 0, 0, 2,
@@ -249,6 +350,14 @@ constexpr kgen::Field kMetricStatusFields[] = {
     {"resource", 8, offsetof(MetricStatus, resource), kgen::ValueKind::kBox, 0, 0, &ResourceMetricStatus::kTable},
     {"type", 4, offsetof(MetricStatus, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kMetricStatusWire[] = {
+    {1, 5, 0, false},
+    {2, 2, 0, false},
+    {3, 3, 0, false},
+    {4, 4, 0, false},
+    {5, 1, 0, false},
+    {7, 0, 0, false},
+};
 constexpr std::uint8_t kMetricStatusSlots[] = {
     0, 0, 4, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 1, 6, 5,
 };
@@ -262,6 +371,14 @@ constexpr kgen::Field kHorizontalPodAutoscalerStatusFields[] = {
     {"lastScaleTime", 13, offsetof(HorizontalPodAutoscalerStatus, lastScaleTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(HorizontalPodAutoscalerStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
+constexpr kgen::WireField kHorizontalPodAutoscalerStatusWire[] = {
+    {1, 5, 0, false},
+    {2, 4, 0, false},
+    {3, 2, 0, true},
+    {4, 3, 0, false},
+    {5, 1, 0, false},
+    {6, 0, 0, false},
+};
 constexpr std::uint8_t kHorizontalPodAutoscalerStatusSlots[] = {
     0, 0, 0, 0, 0, 6, 0, 0, 4, 3, 2, 0, 0, 0, 1, 5,
 };
@@ -271,6 +388,11 @@ constexpr kgen::Field kHorizontalPodAutoscalerFields[] = {
     {"metadata", 8, offsetof(HorizontalPodAutoscaler, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(HorizontalPodAutoscaler, spec), kgen::ValueKind::kBox, 0, 0, &HorizontalPodAutoscalerSpec::kTable},
     {"status", 6, offsetof(HorizontalPodAutoscaler, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &HorizontalPodAutoscalerStatus::kTable},
+};
+constexpr kgen::WireField kHorizontalPodAutoscalerWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -288,7 +410,7 @@ constexpr std::uint8_t kHorizontalPodAutoscalerListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable MetricTarget::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MetricTarget),
     .name = "k8s.autoscaling.v2.MetricTarget",
     .field_data = kMetricTargetFields,
@@ -300,10 +422,12 @@ constinit const kgen::TypeTable MetricTarget::kTable = {
     .hash_seed = 0,
     .hash_slots = kMetricTargetSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricTarget>};
+    .empty = kgen::detail::kZeros<MetricTarget>,
+    .wire = kMetricTargetWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ContainerResourceMetricSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerResourceMetricSource),
     .name = "k8s.autoscaling.v2.ContainerResourceMetricSource",
     .field_data = kContainerResourceMetricSourceFields,
@@ -315,10 +439,12 @@ constinit const kgen::TypeTable ContainerResourceMetricSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerResourceMetricSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerResourceMetricSource>};
+    .empty = kgen::detail::kZeros<ContainerResourceMetricSource>,
+    .wire = kContainerResourceMetricSourceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable MetricValueStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MetricValueStatus),
     .name = "k8s.autoscaling.v2.MetricValueStatus",
     .field_data = kMetricValueStatusFields,
@@ -330,10 +456,12 @@ constinit const kgen::TypeTable MetricValueStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kMetricValueStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricValueStatus>};
+    .empty = kgen::detail::kZeros<MetricValueStatus>,
+    .wire = kMetricValueStatusWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ContainerResourceMetricStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerResourceMetricStatus),
     .name = "k8s.autoscaling.v2.ContainerResourceMetricStatus",
     .field_data = kContainerResourceMetricStatusFields,
@@ -345,10 +473,12 @@ constinit const kgen::TypeTable ContainerResourceMetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerResourceMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerResourceMetricStatus>};
+    .empty = kgen::detail::kZeros<ContainerResourceMetricStatus>,
+    .wire = kContainerResourceMetricStatusWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CrossVersionObjectReference),
     .name = "k8s.autoscaling.v2.CrossVersionObjectReference",
     .field_data = kCrossVersionObjectReferenceFields,
@@ -360,10 +490,12 @@ constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kCrossVersionObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CrossVersionObjectReference>};
+    .empty = kgen::detail::kZeros<CrossVersionObjectReference>,
+    .wire = kCrossVersionObjectReferenceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable MetricIdentifier::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MetricIdentifier),
     .name = "k8s.autoscaling.v2.MetricIdentifier",
     .field_data = kMetricIdentifierFields,
@@ -375,10 +507,12 @@ constinit const kgen::TypeTable MetricIdentifier::kTable = {
     .hash_seed = 1,
     .hash_slots = kMetricIdentifierSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricIdentifier>};
+    .empty = kgen::detail::kZeros<MetricIdentifier>,
+    .wire = kMetricIdentifierWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ExternalMetricSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ExternalMetricSource),
     .name = "k8s.autoscaling.v2.ExternalMetricSource",
     .field_data = kExternalMetricSourceFields,
@@ -390,10 +524,12 @@ constinit const kgen::TypeTable ExternalMetricSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kExternalMetricSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExternalMetricSource>};
+    .empty = kgen::detail::kZeros<ExternalMetricSource>,
+    .wire = kExternalMetricSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ExternalMetricStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ExternalMetricStatus),
     .name = "k8s.autoscaling.v2.ExternalMetricStatus",
     .field_data = kExternalMetricStatusFields,
@@ -405,10 +541,12 @@ constinit const kgen::TypeTable ExternalMetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kExternalMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExternalMetricStatus>};
+    .empty = kgen::detail::kZeros<ExternalMetricStatus>,
+    .wire = kExternalMetricStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable HPAScalingPolicy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HPAScalingPolicy),
     .name = "k8s.autoscaling.v2.HPAScalingPolicy",
     .field_data = kHPAScalingPolicyFields,
@@ -420,10 +558,12 @@ constinit const kgen::TypeTable HPAScalingPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kHPAScalingPolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HPAScalingPolicy>};
+    .empty = kgen::detail::kZeros<HPAScalingPolicy>,
+    .wire = kHPAScalingPolicyWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable HPAScalingRules::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HPAScalingRules),
     .name = "k8s.autoscaling.v2.HPAScalingRules",
     .field_data = kHPAScalingRulesFields,
@@ -435,10 +575,12 @@ constinit const kgen::TypeTable HPAScalingRules::kTable = {
     .hash_seed = 0,
     .hash_slots = kHPAScalingRulesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HPAScalingRules>};
+    .empty = kgen::detail::kZeros<HPAScalingRules>,
+    .wire = kHPAScalingRulesWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerBehavior::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HorizontalPodAutoscalerBehavior),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscalerBehavior",
     .field_data = kHorizontalPodAutoscalerBehaviorFields,
@@ -450,10 +592,12 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerBehavior::kTable = {
     .hash_seed = 0,
     .hash_slots = kHorizontalPodAutoscalerBehaviorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerBehavior>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerBehavior>,
+    .wire = kHorizontalPodAutoscalerBehaviorWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ObjectMetricSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ObjectMetricSource),
     .name = "k8s.autoscaling.v2.ObjectMetricSource",
     .field_data = kObjectMetricSourceFields,
@@ -465,10 +609,12 @@ constinit const kgen::TypeTable ObjectMetricSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kObjectMetricSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ObjectMetricSource>};
+    .empty = kgen::detail::kZeros<ObjectMetricSource>,
+    .wire = kObjectMetricSourceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PodsMetricSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodsMetricSource),
     .name = "k8s.autoscaling.v2.PodsMetricSource",
     .field_data = kPodsMetricSourceFields,
@@ -480,10 +626,12 @@ constinit const kgen::TypeTable PodsMetricSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodsMetricSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodsMetricSource>};
+    .empty = kgen::detail::kZeros<PodsMetricSource>,
+    .wire = kPodsMetricSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceMetricSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceMetricSource),
     .name = "k8s.autoscaling.v2.ResourceMetricSource",
     .field_data = kResourceMetricSourceFields,
@@ -495,10 +643,12 @@ constinit const kgen::TypeTable ResourceMetricSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceMetricSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceMetricSource>};
+    .empty = kgen::detail::kZeros<ResourceMetricSource>,
+    .wire = kResourceMetricSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable MetricSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MetricSpec),
     .name = "k8s.autoscaling.v2.MetricSpec",
     .field_data = kMetricSpecFields,
@@ -510,10 +660,12 @@ constinit const kgen::TypeTable MetricSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kMetricSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricSpec>};
+    .empty = kgen::detail::kZeros<MetricSpec>,
+    .wire = kMetricSpecWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HorizontalPodAutoscalerSpec),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscalerSpec",
     .field_data = kHorizontalPodAutoscalerSpecFields,
@@ -525,10 +677,12 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
     .hash_seed = 3,
     .hash_slots = kHorizontalPodAutoscalerSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerSpec>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerSpec>,
+    .wire = kHorizontalPodAutoscalerSpecWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HorizontalPodAutoscalerCondition),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscalerCondition",
     .field_data = kHorizontalPodAutoscalerConditionFields,
@@ -540,10 +694,12 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kHorizontalPodAutoscalerConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerCondition>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerCondition>,
+    .wire = kHorizontalPodAutoscalerConditionWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable ObjectMetricStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ObjectMetricStatus),
     .name = "k8s.autoscaling.v2.ObjectMetricStatus",
     .field_data = kObjectMetricStatusFields,
@@ -555,10 +711,12 @@ constinit const kgen::TypeTable ObjectMetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kObjectMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ObjectMetricStatus>};
+    .empty = kgen::detail::kZeros<ObjectMetricStatus>,
+    .wire = kObjectMetricStatusWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PodsMetricStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodsMetricStatus),
     .name = "k8s.autoscaling.v2.PodsMetricStatus",
     .field_data = kPodsMetricStatusFields,
@@ -570,10 +728,12 @@ constinit const kgen::TypeTable PodsMetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodsMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodsMetricStatus>};
+    .empty = kgen::detail::kZeros<PodsMetricStatus>,
+    .wire = kPodsMetricStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceMetricStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceMetricStatus),
     .name = "k8s.autoscaling.v2.ResourceMetricStatus",
     .field_data = kResourceMetricStatusFields,
@@ -585,10 +745,12 @@ constinit const kgen::TypeTable ResourceMetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceMetricStatus>};
+    .empty = kgen::detail::kZeros<ResourceMetricStatus>,
+    .wire = kResourceMetricStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable MetricStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MetricStatus),
     .name = "k8s.autoscaling.v2.MetricStatus",
     .field_data = kMetricStatusFields,
@@ -600,10 +762,12 @@ constinit const kgen::TypeTable MetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricStatus>};
+    .empty = kgen::detail::kZeros<MetricStatus>,
+    .wire = kMetricStatusWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HorizontalPodAutoscalerStatus),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscalerStatus",
     .field_data = kHorizontalPodAutoscalerStatusFields,
@@ -615,10 +779,12 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kHorizontalPodAutoscalerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerStatus>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerStatus>,
+    .wire = kHorizontalPodAutoscalerStatusWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HorizontalPodAutoscaler),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscaler",
     .field_data = kHorizontalPodAutoscalerFields,
@@ -630,10 +796,12 @@ constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
     .hash_seed = 0,
     .hash_slots = kHorizontalPodAutoscalerSlots,
     .kind = &kHorizontalPodAutoscalerKind,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscaler>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscaler>,
+    .wire = kHorizontalPodAutoscalerWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HorizontalPodAutoscalerList),
     .name = "k8s.autoscaling.v2.HorizontalPodAutoscalerList",
     .field_data = kHorizontalPodAutoscalerListFields,

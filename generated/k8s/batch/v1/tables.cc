@@ -65,6 +65,11 @@ constexpr kgen::Field kPodFailurePolicyOnExitCodesRequirementFields[] = {
     {"operator", 8, offsetof(PodFailurePolicyOnExitCodesRequirement, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"values", 6, offsetof(PodFailurePolicyOnExitCodesRequirement, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<std::int32_t>},
 };
+constexpr kgen::WireField kPodFailurePolicyOnExitCodesRequirementWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kPodFailurePolicyOnExitCodesRequirementSlots[] = {
     3, 1, 0, 0, 0, 0, 0, 2,
 };
@@ -73,6 +78,10 @@ static_assert(std::is_standard_layout_v<PodFailurePolicyOnPodConditionsPattern> 
 constexpr kgen::Field kPodFailurePolicyOnPodConditionsPatternFields[] = {
     {"status", 6, offsetof(PodFailurePolicyOnPodConditionsPattern, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(PodFailurePolicyOnPodConditionsPattern, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kPodFailurePolicyOnPodConditionsPatternWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kPodFailurePolicyOnPodConditionsPatternSlots[] = {
     0, 0, 1, 2,
@@ -84,6 +93,11 @@ constexpr kgen::Field kPodFailurePolicyRuleFields[] = {
     {"onExitCodes", 11, offsetof(PodFailurePolicyRule, onExitCodes), kgen::ValueKind::kBox, 0, 0, &PodFailurePolicyOnExitCodesRequirement::kTable},
     {"onPodConditions", 15, offsetof(PodFailurePolicyRule, onPodConditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PodFailurePolicyOnPodConditionsPattern>},
 };
+constexpr kgen::WireField kPodFailurePolicyRuleWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kPodFailurePolicyRuleSlots[] = {
     0, 0, 1, 0, 0, 3, 2, 0,
 };
@@ -91,6 +105,9 @@ constexpr std::uint8_t kPodFailurePolicyRuleSlots[] = {
 static_assert(std::is_standard_layout_v<PodFailurePolicy> && std::is_aggregate_v<PodFailurePolicy>);
 constexpr kgen::Field kPodFailurePolicyFields[] = {
     {"rules", 5, offsetof(PodFailurePolicy, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PodFailurePolicyRule>},
+};
+constexpr kgen::WireField kPodFailurePolicyWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kPodFailurePolicySlots[] = {
     0, 1,
@@ -101,6 +118,10 @@ constexpr kgen::Field kSuccessPolicyRuleFields[] = {
     {"succeededCount", 14, offsetof(SuccessPolicyRule, succeededCount), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"succeededIndexes", 16, offsetof(SuccessPolicyRule, succeededIndexes), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kSuccessPolicyRuleWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kSuccessPolicyRuleSlots[] = {
     2, 1, 0, 0,
 };
@@ -108,6 +129,9 @@ constexpr std::uint8_t kSuccessPolicyRuleSlots[] = {
 static_assert(std::is_standard_layout_v<SuccessPolicy> && std::is_aggregate_v<SuccessPolicy>);
 constexpr kgen::Field kSuccessPolicyFields[] = {
     {"rules", 5, offsetof(SuccessPolicy, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<SuccessPolicyRule>},
+};
+constexpr kgen::WireField kSuccessPolicyWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kSuccessPolicySlots[] = {
     0, 1,
@@ -132,6 +156,24 @@ constexpr kgen::Field kJobSpecFields[] = {
     {"template", 8, offsetof(JobSpec, template_), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
     {"ttlSecondsAfterFinished", 23, offsetof(JobSpec, ttlSecondsAfterFinished), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kJobSpecWire[] = {
+    {1, 8, 0, false},
+    {2, 4, 0, false},
+    {3, 0, 0, false},
+    {4, 11, 0, false},
+    {5, 6, 0, false},
+    {6, 14, 0, false},
+    {7, 1, 0, false},
+    {8, 15, 0, false},
+    {9, 3, 0, false},
+    {10, 13, 0, false},
+    {11, 9, 0, false},
+    {12, 2, 0, false},
+    {13, 7, 0, false},
+    {14, 10, 0, false},
+    {15, 5, 0, false},
+    {16, 12, 0, false},
+};
 constexpr std::uint8_t kJobSpecSlots[] = {
     4, 10, 5, 13, 0, 1, 12, 0, 9, 15, 0, 0, 0, 0, 0, 14, 0, 0, 3, 16, 0, 0, 2, 7,
     0, 6, 8, 0, 11, 0, 0, 0,
@@ -141,6 +183,10 @@ static_assert(std::is_standard_layout_v<JobTemplateSpec> && std::is_aggregate_v<
 constexpr kgen::Field kJobTemplateSpecFields[] = {
     {"metadata", 8, offsetof(JobTemplateSpec, metadata), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(JobTemplateSpec, spec), kgen::ValueKind::kBox, 0, 0, &JobSpec::kTable},
+};
+constexpr kgen::WireField kJobTemplateSpecWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kJobTemplateSpecSlots[] = {
     0, 0, 1, 2,
@@ -157,6 +203,16 @@ constexpr kgen::Field kCronJobSpecFields[] = {
     {"suspend", 7, offsetof(CronJobSpec, suspend), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"timeZone", 8, offsetof(CronJobSpec, timeZone), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCronJobSpecWire[] = {
+    {1, 3, 0, false},
+    {2, 4, 0, false},
+    {3, 0, 0, true},
+    {4, 6, 0, false},
+    {5, 2, 0, false},
+    {6, 5, 0, false},
+    {7, 1, 0, false},
+    {8, 7, 0, false},
+};
 constexpr std::uint8_t kCronJobSpecSlots[] = {
     4, 0, 0, 0, 5, 0, 2, 3, 0, 0, 0, 8, 6, 0, 7, 1,
 };
@@ -167,6 +223,11 @@ constexpr kgen::Field kCronJobStatusFields[] = {
     {"lastScheduleTime", 16, offsetof(CronJobStatus, lastScheduleTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"lastSuccessfulTime", 18, offsetof(CronJobStatus, lastSuccessfulTime), kgen::ValueKind::kTime, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCronJobStatusWire[] = {
+    {1, 0, 0, false},
+    {4, 1, 0, false},
+    {5, 2, 0, false},
+};
 constexpr std::uint8_t kCronJobStatusSlots[] = {
     3, 0, 2, 0, 0, 0, 0, 1,
 };
@@ -176,6 +237,11 @@ constexpr kgen::Field kCronJobFields[] = {
     {"metadata", 8, offsetof(CronJob, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(CronJob, spec), kgen::ValueKind::kBox, 0, 0, &CronJobSpec::kTable},
     {"status", 6, offsetof(CronJob, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &CronJobStatus::kTable},
+};
+constexpr kgen::WireField kCronJobWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kCronJobSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -199,6 +265,14 @@ constexpr kgen::Field kJobConditionFields[] = {
     {"status", 6, offsetof(JobCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(JobCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kJobConditionWire[] = {
+    {1, 5, 0, false},
+    {2, 4, 0, false},
+    {3, 0, 0, false},
+    {4, 1, 0, false},
+    {5, 3, 0, true},
+    {6, 2, 0, true},
+};
 constexpr std::uint8_t kJobConditionSlots[] = {
     0, 0, 0, 4, 0, 3, 1, 0, 5, 0, 0, 0, 0, 0, 6, 2,
 };
@@ -207,6 +281,10 @@ static_assert(std::is_standard_layout_v<UncountedTerminatedPods> && std::is_aggr
 constexpr kgen::Field kUncountedTerminatedPodsFields[] = {
     {"failed", 6, offsetof(UncountedTerminatedPods, failed), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"succeeded", 9, offsetof(UncountedTerminatedPods, succeeded), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+};
+constexpr kgen::WireField kUncountedTerminatedPodsWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kUncountedTerminatedPodsSlots[] = {
     1, 2, 0, 0,
@@ -226,6 +304,19 @@ constexpr kgen::Field kJobStatusFields[] = {
     {"terminating", 11, offsetof(JobStatus, terminating), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"uncountedTerminatedPods", 23, offsetof(JobStatus, uncountedTerminatedPods), kgen::ValueKind::kBox, 0, 0, &UncountedTerminatedPods::kTable},
 };
+constexpr kgen::WireField kJobStatusWire[] = {
+    {1, 3, 0, false},
+    {2, 7, 0, false},
+    {3, 2, 0, false},
+    {4, 0, 0, true},
+    {5, 8, 0, true},
+    {6, 4, 0, true},
+    {7, 1, 0, true},
+    {8, 10, 0, false},
+    {9, 6, 0, false},
+    {10, 5, 0, false},
+    {11, 9, 0, false},
+};
 constexpr std::uint8_t kJobStatusSlots[] = {
     0, 0, 0, 0, 0, 0, 0, 9, 10, 8, 3, 4, 11, 0, 5, 0, 6, 0, 0, 0, 0, 0, 0, 0,
     2, 0, 1, 7, 0, 0, 0, 0,
@@ -236,6 +327,11 @@ constexpr kgen::Field kJobFields[] = {
     {"metadata", 8, offsetof(Job, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(Job, spec), kgen::ValueKind::kBox, 0, 0, &JobSpec::kTable},
     {"status", 6, offsetof(Job, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &JobStatus::kTable},
+};
+constexpr kgen::WireField kJobWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kJobSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -253,7 +349,7 @@ constexpr std::uint8_t kJobListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable PodFailurePolicyOnExitCodesRequirement::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodFailurePolicyOnExitCodesRequirement),
     .name = "k8s.batch.v1.PodFailurePolicyOnExitCodesRequirement",
     .field_data = kPodFailurePolicyOnExitCodesRequirementFields,
@@ -265,10 +361,12 @@ constinit const kgen::TypeTable PodFailurePolicyOnExitCodesRequirement::kTable =
     .hash_seed = 0,
     .hash_slots = kPodFailurePolicyOnExitCodesRequirementSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodFailurePolicyOnExitCodesRequirement>};
+    .empty = kgen::detail::kZeros<PodFailurePolicyOnExitCodesRequirement>,
+    .wire = kPodFailurePolicyOnExitCodesRequirementWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PodFailurePolicyOnPodConditionsPattern::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodFailurePolicyOnPodConditionsPattern),
     .name = "k8s.batch.v1.PodFailurePolicyOnPodConditionsPattern",
     .field_data = kPodFailurePolicyOnPodConditionsPatternFields,
@@ -280,10 +378,12 @@ constinit const kgen::TypeTable PodFailurePolicyOnPodConditionsPattern::kTable =
     .hash_seed = 0,
     .hash_slots = kPodFailurePolicyOnPodConditionsPatternSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodFailurePolicyOnPodConditionsPattern>};
+    .empty = kgen::detail::kZeros<PodFailurePolicyOnPodConditionsPattern>,
+    .wire = kPodFailurePolicyOnPodConditionsPatternWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodFailurePolicyRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodFailurePolicyRule),
     .name = "k8s.batch.v1.PodFailurePolicyRule",
     .field_data = kPodFailurePolicyRuleFields,
@@ -295,10 +395,12 @@ constinit const kgen::TypeTable PodFailurePolicyRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodFailurePolicyRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodFailurePolicyRule>};
+    .empty = kgen::detail::kZeros<PodFailurePolicyRule>,
+    .wire = kPodFailurePolicyRuleWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PodFailurePolicy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodFailurePolicy),
     .name = "k8s.batch.v1.PodFailurePolicy",
     .field_data = kPodFailurePolicyFields,
@@ -310,10 +412,12 @@ constinit const kgen::TypeTable PodFailurePolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodFailurePolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodFailurePolicy>};
+    .empty = kgen::detail::kZeros<PodFailurePolicy>,
+    .wire = kPodFailurePolicyWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable SuccessPolicyRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SuccessPolicyRule),
     .name = "k8s.batch.v1.SuccessPolicyRule",
     .field_data = kSuccessPolicyRuleFields,
@@ -325,10 +429,12 @@ constinit const kgen::TypeTable SuccessPolicyRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kSuccessPolicyRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SuccessPolicyRule>};
+    .empty = kgen::detail::kZeros<SuccessPolicyRule>,
+    .wire = kSuccessPolicyRuleWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable SuccessPolicy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SuccessPolicy),
     .name = "k8s.batch.v1.SuccessPolicy",
     .field_data = kSuccessPolicyFields,
@@ -340,10 +446,12 @@ constinit const kgen::TypeTable SuccessPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kSuccessPolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SuccessPolicy>};
+    .empty = kgen::detail::kZeros<SuccessPolicy>,
+    .wire = kSuccessPolicyWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable JobSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(JobSpec),
     .name = "k8s.batch.v1.JobSpec",
     .field_data = kJobSpecFields,
@@ -355,10 +463,12 @@ constinit const kgen::TypeTable JobSpec::kTable = {
     .hash_seed = 87,
     .hash_slots = kJobSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JobSpec>};
+    .empty = kgen::detail::kZeros<JobSpec>,
+    .wire = kJobSpecWire,
+    .wire_count = 16};
 
 constinit const kgen::TypeTable JobTemplateSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(JobTemplateSpec),
     .name = "k8s.batch.v1.JobTemplateSpec",
     .field_data = kJobTemplateSpecFields,
@@ -370,10 +480,12 @@ constinit const kgen::TypeTable JobTemplateSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kJobTemplateSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JobTemplateSpec>};
+    .empty = kgen::detail::kZeros<JobTemplateSpec>,
+    .wire = kJobTemplateSpecWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable CronJobSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CronJobSpec),
     .name = "k8s.batch.v1.CronJobSpec",
     .field_data = kCronJobSpecFields,
@@ -385,10 +497,12 @@ constinit const kgen::TypeTable CronJobSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kCronJobSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CronJobSpec>};
+    .empty = kgen::detail::kZeros<CronJobSpec>,
+    .wire = kCronJobSpecWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable CronJobStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CronJobStatus),
     .name = "k8s.batch.v1.CronJobStatus",
     .field_data = kCronJobStatusFields,
@@ -400,10 +514,12 @@ constinit const kgen::TypeTable CronJobStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kCronJobStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CronJobStatus>};
+    .empty = kgen::detail::kZeros<CronJobStatus>,
+    .wire = kCronJobStatusWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable CronJob::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CronJob),
     .name = "k8s.batch.v1.CronJob",
     .field_data = kCronJobFields,
@@ -415,10 +531,12 @@ constinit const kgen::TypeTable CronJob::kTable = {
     .hash_seed = 0,
     .hash_slots = kCronJobSlots,
     .kind = &kCronJobKind,
-    .empty = kgen::detail::kZeros<CronJob>};
+    .empty = kgen::detail::kZeros<CronJob>,
+    .wire = kCronJobWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable CronJobList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CronJobList),
     .name = "k8s.batch.v1.CronJobList",
     .field_data = kCronJobListFields,
@@ -442,7 +560,7 @@ const CronJob& CronJobList::operator[](std::size_t i) const noexcept { return it
 CronJob& CronJobList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable JobCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(JobCondition),
     .name = "k8s.batch.v1.JobCondition",
     .field_data = kJobConditionFields,
@@ -454,10 +572,12 @@ constinit const kgen::TypeTable JobCondition::kTable = {
     .hash_seed = 4,
     .hash_slots = kJobConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JobCondition>};
+    .empty = kgen::detail::kZeros<JobCondition>,
+    .wire = kJobConditionWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable UncountedTerminatedPods::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(UncountedTerminatedPods),
     .name = "k8s.batch.v1.UncountedTerminatedPods",
     .field_data = kUncountedTerminatedPodsFields,
@@ -469,10 +589,12 @@ constinit const kgen::TypeTable UncountedTerminatedPods::kTable = {
     .hash_seed = 1,
     .hash_slots = kUncountedTerminatedPodsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<UncountedTerminatedPods>};
+    .empty = kgen::detail::kZeros<UncountedTerminatedPods>,
+    .wire = kUncountedTerminatedPodsWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable JobStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(JobStatus),
     .name = "k8s.batch.v1.JobStatus",
     .field_data = kJobStatusFields,
@@ -484,10 +606,12 @@ constinit const kgen::TypeTable JobStatus::kTable = {
     .hash_seed = 17,
     .hash_slots = kJobStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JobStatus>};
+    .empty = kgen::detail::kZeros<JobStatus>,
+    .wire = kJobStatusWire,
+    .wire_count = 11};
 
 constinit const kgen::TypeTable Job::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Job),
     .name = "k8s.batch.v1.Job",
     .field_data = kJobFields,
@@ -499,10 +623,12 @@ constinit const kgen::TypeTable Job::kTable = {
     .hash_seed = 0,
     .hash_slots = kJobSlots,
     .kind = &kJobKind,
-    .empty = kgen::detail::kZeros<Job>};
+    .empty = kgen::detail::kZeros<Job>,
+    .wire = kJobWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable JobList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(JobList),
     .name = "k8s.batch.v1.JobList",
     .field_data = kJobListFields,

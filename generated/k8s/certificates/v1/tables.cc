@@ -50,6 +50,16 @@ constexpr kgen::Field kCertificateSigningRequestSpecFields[] = {
     {"usages", 6, offsetof(CertificateSigningRequestSpec, usages), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"username", 8, offsetof(CertificateSigningRequestSpec, username), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCertificateSigningRequestSpecWire[] = {
+    {1, 3, 0, false},
+    {2, 7, 0, true},
+    {3, 5, 0, true},
+    {4, 2, 0, false},
+    {5, 6, 0, false},
+    {6, 1, 0, false},
+    {7, 4, 0, false},
+    {8, 0, 0, false},
+};
 constexpr std::uint8_t kCertificateSigningRequestSpecSlots[] = {
     0, 3, 8, 0, 6, 0, 0, 0, 0, 0, 7, 5, 0, 2, 4, 1,
 };
@@ -63,6 +73,14 @@ constexpr kgen::Field kCertificateSigningRequestConditionFields[] = {
     {"status", 6, offsetof(CertificateSigningRequestCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(CertificateSigningRequestCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCertificateSigningRequestConditionWire[] = {
+    {1, 5, 0, false},
+    {2, 3, 0, true},
+    {3, 2, 0, true},
+    {4, 1, 0, false},
+    {5, 0, 0, false},
+    {6, 4, 0, false},
+};
 constexpr std::uint8_t kCertificateSigningRequestConditionSlots[] = {
     0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 4, 0, 6, 3,
 };
@@ -71,6 +89,10 @@ static_assert(std::is_standard_layout_v<CertificateSigningRequestStatus> && std:
 constexpr kgen::Field kCertificateSigningRequestStatusFields[] = {
     {"certificate", 11, offsetof(CertificateSigningRequestStatus, certificate), kgen::ValueKind::kBytes, 0, 0, nullptr},
     {"conditions", 10, offsetof(CertificateSigningRequestStatus, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CertificateSigningRequestCondition>},
+};
+constexpr kgen::WireField kCertificateSigningRequestStatusWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, true},
 };
 constexpr std::uint8_t kCertificateSigningRequestStatusSlots[] = {
     2, 0, 0, 1,
@@ -81,6 +103,11 @@ constexpr kgen::Field kCertificateSigningRequestFields[] = {
     {"metadata", 8, offsetof(CertificateSigningRequest, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(CertificateSigningRequest, spec), kgen::ValueKind::kBox, 0, 0, &CertificateSigningRequestSpec::kTable},
     {"status", 6, offsetof(CertificateSigningRequest, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &CertificateSigningRequestStatus::kTable},
+};
+constexpr kgen::WireField kCertificateSigningRequestWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kCertificateSigningRequestSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -98,7 +125,7 @@ constexpr std::uint8_t kCertificateSigningRequestListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable CertificateSigningRequestSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CertificateSigningRequestSpec),
     .name = "k8s.certificates.v1.CertificateSigningRequestSpec",
     .field_data = kCertificateSigningRequestSpecFields,
@@ -110,10 +137,12 @@ constinit const kgen::TypeTable CertificateSigningRequestSpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kCertificateSigningRequestSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CertificateSigningRequestSpec>};
+    .empty = kgen::detail::kZeros<CertificateSigningRequestSpec>,
+    .wire = kCertificateSigningRequestSpecWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable CertificateSigningRequestCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CertificateSigningRequestCondition),
     .name = "k8s.certificates.v1.CertificateSigningRequestCondition",
     .field_data = kCertificateSigningRequestConditionFields,
@@ -125,10 +154,12 @@ constinit const kgen::TypeTable CertificateSigningRequestCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kCertificateSigningRequestConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CertificateSigningRequestCondition>};
+    .empty = kgen::detail::kZeros<CertificateSigningRequestCondition>,
+    .wire = kCertificateSigningRequestConditionWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable CertificateSigningRequestStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CertificateSigningRequestStatus),
     .name = "k8s.certificates.v1.CertificateSigningRequestStatus",
     .field_data = kCertificateSigningRequestStatusFields,
@@ -140,10 +171,12 @@ constinit const kgen::TypeTable CertificateSigningRequestStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kCertificateSigningRequestStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CertificateSigningRequestStatus>};
+    .empty = kgen::detail::kZeros<CertificateSigningRequestStatus>,
+    .wire = kCertificateSigningRequestStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable CertificateSigningRequest::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CertificateSigningRequest),
     .name = "k8s.certificates.v1.CertificateSigningRequest",
     .field_data = kCertificateSigningRequestFields,
@@ -155,10 +188,12 @@ constinit const kgen::TypeTable CertificateSigningRequest::kTable = {
     .hash_seed = 0,
     .hash_slots = kCertificateSigningRequestSlots,
     .kind = &kCertificateSigningRequestKind,
-    .empty = kgen::detail::kZeros<CertificateSigningRequest>};
+    .empty = kgen::detail::kZeros<CertificateSigningRequest>,
+    .wire = kCertificateSigningRequestWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable CertificateSigningRequestList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CertificateSigningRequestList),
     .name = "k8s.certificates.v1.CertificateSigningRequestList",
     .field_data = kCertificateSigningRequestListFields,

@@ -49,6 +49,15 @@ constexpr kgen::Field kLeaseSpecFields[] = {
     {"renewTime", 9, offsetof(LeaseSpec, renewTime), kgen::ValueKind::kMicroTime, 0, 0, nullptr},
     {"strategy", 8, offsetof(LeaseSpec, strategy), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kLeaseSpecWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+    {4, 5, 0, false},
+    {5, 3, 0, false},
+    {6, 6, 0, false},
+    {7, 4, 0, false},
+};
 constexpr std::uint8_t kLeaseSpecSlots[] = {
     7, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 6, 5, 2, 3,
 };
@@ -57,6 +66,10 @@ static_assert(std::is_standard_layout_v<Lease> && std::is_aggregate_v<Lease>);
 constexpr kgen::Field kLeaseFields[] = {
     {"metadata", 8, offsetof(Lease, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(Lease, spec), kgen::ValueKind::kBox, 0, 0, &LeaseSpec::kTable},
+};
+constexpr kgen::WireField kLeaseWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kLeaseSlots[] = {
     0, 0, 1, 2,
@@ -74,7 +87,7 @@ constexpr std::uint8_t kLeaseListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable LeaseSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LeaseSpec),
     .name = "k8s.coordination.v1.LeaseSpec",
     .field_data = kLeaseSpecFields,
@@ -86,10 +99,12 @@ constinit const kgen::TypeTable LeaseSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kLeaseSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LeaseSpec>};
+    .empty = kgen::detail::kZeros<LeaseSpec>,
+    .wire = kLeaseSpecWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable Lease::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Lease),
     .name = "k8s.coordination.v1.Lease",
     .field_data = kLeaseFields,
@@ -101,10 +116,12 @@ constinit const kgen::TypeTable Lease::kTable = {
     .hash_seed = 0,
     .hash_slots = kLeaseSlots,
     .kind = &kLeaseKind,
-    .empty = kgen::detail::kZeros<Lease>};
+    .empty = kgen::detail::kZeros<Lease>,
+    .wire = kLeaseWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable LeaseList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LeaseList),
     .name = "k8s.coordination.v1.LeaseList",
     .field_data = kLeaseListFields,

@@ -356,6 +356,12 @@ constexpr kgen::Field kAWSElasticBlockStoreVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(AWSElasticBlockStoreVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"volumeID", 8, offsetof(AWSElasticBlockStoreVolumeSource, volumeID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kAWSElasticBlockStoreVolumeSourceWire[] = {
+    {1, 3, 0, false},
+    {2, 0, 0, true},
+    {3, 1, 0, true},
+    {4, 2, 0, true},
+};
 constexpr std::uint8_t kAWSElasticBlockStoreVolumeSourceSlots[] = {
     1, 2, 4, 0, 0, 0, 3, 0,
 };
@@ -366,6 +372,11 @@ constexpr kgen::Field kNodeSelectorRequirementFields[] = {
     {"operator", 8, offsetof(NodeSelectorRequirement, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"values", 6, offsetof(NodeSelectorRequirement, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kNodeSelectorRequirementWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kNodeSelectorRequirementSlots[] = {
     3, 0, 0, 0, 0, 1, 0, 2,
 };
@@ -374,6 +385,10 @@ static_assert(std::is_standard_layout_v<NodeSelectorTerm> && std::is_aggregate_v
 constexpr kgen::Field kNodeSelectorTermFields[] = {
     {"matchExpressions", 16, offsetof(NodeSelectorTerm, matchExpressions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NodeSelectorRequirement>},
     {"matchFields", 11, offsetof(NodeSelectorTerm, matchFields), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NodeSelectorRequirement>},
+};
+constexpr kgen::WireField kNodeSelectorTermWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kNodeSelectorTermSlots[] = {
     1, 0, 2, 0,
@@ -384,6 +399,10 @@ constexpr kgen::Field kPreferredSchedulingTermFields[] = {
     {"preference", 10, offsetof(PreferredSchedulingTerm, preference), kgen::ValueKind::kBox, 0, 0, &NodeSelectorTerm::kTable},
     {"weight", 6, offsetof(PreferredSchedulingTerm, weight), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPreferredSchedulingTermWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kPreferredSchedulingTermSlots[] = {
     0, 1, 2, 0,
 };
@@ -391,6 +410,9 @@ constexpr std::uint8_t kPreferredSchedulingTermSlots[] = {
 static_assert(std::is_standard_layout_v<NodeSelector> && std::is_aggregate_v<NodeSelector>);
 constexpr kgen::Field kNodeSelectorFields[] = {
     {"nodeSelectorTerms", 17, offsetof(NodeSelector, nodeSelectorTerms), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NodeSelectorTerm>},
+};
+constexpr kgen::WireField kNodeSelectorWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kNodeSelectorSlots[] = {
     0, 1,
@@ -400,6 +422,10 @@ static_assert(std::is_standard_layout_v<NodeAffinity> && std::is_aggregate_v<Nod
 constexpr kgen::Field kNodeAffinityFields[] = {
     {"preferredDuringSchedulingIgnoredDuringExecution", 47, offsetof(NodeAffinity, preferredDuringSchedulingIgnoredDuringExecution), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PreferredSchedulingTerm>},
     {"requiredDuringSchedulingIgnoredDuringExecution", 46, offsetof(NodeAffinity, requiredDuringSchedulingIgnoredDuringExecution), kgen::ValueKind::kBox, 0, 0, &NodeSelector::kTable},
+};
+constexpr kgen::WireField kNodeAffinityWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kNodeAffinitySlots[] = {
     2, 1, 0, 0,
@@ -414,6 +440,14 @@ constexpr kgen::Field kPodAffinityTermFields[] = {
     {"namespaces", 10, offsetof(PodAffinityTerm, namespaces), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"topologyKey", 11, offsetof(PodAffinityTerm, topologyKey), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPodAffinityTermWire[] = {
+    {1, 0, 0, false},
+    {2, 4, 0, false},
+    {3, 5, 0, false},
+    {4, 3, 0, false},
+    {5, 1, 0, false},
+    {6, 2, 0, false},
+};
 constexpr std::uint8_t kPodAffinityTermSlots[] = {
     5, 0, 0, 4, 0, 0, 0, 0, 0, 1, 6, 0, 0, 0, 2, 3,
 };
@@ -422,6 +456,10 @@ static_assert(std::is_standard_layout_v<WeightedPodAffinityTerm> && std::is_aggr
 constexpr kgen::Field kWeightedPodAffinityTermFields[] = {
     {"podAffinityTerm", 15, offsetof(WeightedPodAffinityTerm, podAffinityTerm), kgen::ValueKind::kBox, 0, 0, &PodAffinityTerm::kTable},
     {"weight", 6, offsetof(WeightedPodAffinityTerm, weight), kgen::ValueKind::kInt32, 0, 0, nullptr},
+};
+constexpr kgen::WireField kWeightedPodAffinityTermWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kWeightedPodAffinityTermSlots[] = {
     0, 1, 2, 0,
@@ -432,6 +470,10 @@ constexpr kgen::Field kPodAffinityFields[] = {
     {"preferredDuringSchedulingIgnoredDuringExecution", 47, offsetof(PodAffinity, preferredDuringSchedulingIgnoredDuringExecution), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<WeightedPodAffinityTerm>},
     {"requiredDuringSchedulingIgnoredDuringExecution", 46, offsetof(PodAffinity, requiredDuringSchedulingIgnoredDuringExecution), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PodAffinityTerm>},
 };
+constexpr kgen::WireField kPodAffinityWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kPodAffinitySlots[] = {
     2, 1, 0, 0,
 };
@@ -440,6 +482,10 @@ static_assert(std::is_standard_layout_v<PodAntiAffinity> && std::is_aggregate_v<
 constexpr kgen::Field kPodAntiAffinityFields[] = {
     {"preferredDuringSchedulingIgnoredDuringExecution", 47, offsetof(PodAntiAffinity, preferredDuringSchedulingIgnoredDuringExecution), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<WeightedPodAffinityTerm>},
     {"requiredDuringSchedulingIgnoredDuringExecution", 46, offsetof(PodAntiAffinity, requiredDuringSchedulingIgnoredDuringExecution), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PodAffinityTerm>},
+};
+constexpr kgen::WireField kPodAntiAffinityWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kPodAntiAffinitySlots[] = {
     2, 1, 0, 0,
@@ -451,6 +497,11 @@ constexpr kgen::Field kAffinityFields[] = {
     {"podAffinity", 11, offsetof(Affinity, podAffinity), kgen::ValueKind::kBox, 0, 0, &PodAffinity::kTable},
     {"podAntiAffinity", 15, offsetof(Affinity, podAntiAffinity), kgen::ValueKind::kBox, 0, 0, &PodAntiAffinity::kTable},
 };
+constexpr kgen::WireField kAffinityWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kAffinitySlots[] = {
     2, 0, 0, 0, 1, 0, 0, 3,
 };
@@ -460,6 +511,10 @@ constexpr kgen::Field kAppArmorProfileFields[] = {
     {"localhostProfile", 16, offsetof(AppArmorProfile, localhostProfile), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(AppArmorProfile, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kAppArmorProfileWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kAppArmorProfileSlots[] = {
     1, 0, 0, 2,
 };
@@ -468,6 +523,10 @@ static_assert(std::is_standard_layout_v<AttachedVolume> && std::is_aggregate_v<A
 constexpr kgen::Field kAttachedVolumeFields[] = {
     {"name", 4, offsetof(AttachedVolume, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"devicePath", 10, offsetof(AttachedVolume, devicePath), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kAttachedVolumeWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kAttachedVolumeSlots[] = {
     1, 0, 0, 2,
@@ -482,6 +541,14 @@ constexpr kgen::Field kAzureDiskVolumeSourceFields[] = {
     {"kind", 4, offsetof(AzureDiskVolumeSource, kind), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(AzureDiskVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kAzureDiskVolumeSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+    {4, 3, 0, false},
+    {5, 5, 0, false},
+    {6, 4, 0, false},
+};
 constexpr std::uint8_t kAzureDiskVolumeSourceSlots[] = {
     5, 6, 1, 2, 0, 4, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0,
 };
@@ -493,6 +560,12 @@ constexpr kgen::Field kAzureFilePersistentVolumeSourceFields[] = {
     {"secretNamespace", 15, offsetof(AzureFilePersistentVolumeSource, secretNamespace), kgen::ValueKind::kString, 0, 0, nullptr},
     {"shareName", 9, offsetof(AzureFilePersistentVolumeSource, shareName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kAzureFilePersistentVolumeSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, true},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kAzureFilePersistentVolumeSourceSlots[] = {
     2, 1, 0, 0, 0, 0, 4, 3,
 };
@@ -502,6 +575,11 @@ constexpr kgen::Field kAzureFileVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(AzureFileVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretName", 10, offsetof(AzureFileVolumeSource, secretName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"shareName", 9, offsetof(AzureFileVolumeSource, shareName), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kAzureFileVolumeSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, true},
 };
 constexpr std::uint8_t kAzureFileVolumeSourceSlots[] = {
     2, 1, 0, 0, 0, 0, 3, 0,
@@ -517,6 +595,15 @@ constexpr kgen::Field kObjectReferenceFields[] = {
     {"resourceVersion", 15, offsetof(ObjectReference, resourceVersion), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"uid", 3, offsetof(ObjectReference, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
 };
+constexpr kgen::WireField kObjectReferenceWire[] = {
+    {1, 4, 0, true},
+    {2, 1, 0, true},
+    {3, 0, 0, true},
+    {4, 6, 0, true},
+    {5, 2, 0, true},
+    {6, 5, 0, true},
+    {7, 3, 0, true},
+};
 constexpr std::uint8_t kObjectReferenceSlots[] = {
     3, 5, 0, 1, 7, 0, 0, 0, 0, 2, 4, 6, 0, 0, 0, 0,
 };
@@ -526,6 +613,10 @@ constexpr kgen::Field kBindingFields[] = {
     {"metadata", 8, offsetof(Binding, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"target", 6, offsetof(Binding, target), kgen::ValueKind::kBox, 0, 0, &ObjectReference::kTable},
 };
+constexpr kgen::WireField kBindingWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kBindingSlots[] = {
     0, 2, 0, 1,
 };
@@ -534,6 +625,10 @@ static_assert(std::is_standard_layout_v<SecretReference> && std::is_aggregate_v<
 constexpr kgen::Field kSecretReferenceFields[] = {
     {"name", 4, offsetof(SecretReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"namespace", 9, offsetof(SecretReference, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kSecretReferenceWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, true},
 };
 constexpr std::uint8_t kSecretReferenceSlots[] = {
     1, 2, 0, 0,
@@ -552,6 +647,18 @@ constexpr kgen::Field kCSIPersistentVolumeSourceFields[] = {
     {"volumeAttributes", 16, offsetof(CSIPersistentVolumeSource, volumeAttributes), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"volumeHandle", 12, offsetof(CSIPersistentVolumeSource, volumeHandle), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCSIPersistentVolumeSourceWire[] = {
+    {1, 2, 0, false},
+    {2, 9, 0, false},
+    {3, 7, 0, true},
+    {4, 3, 0, true},
+    {5, 8, 0, false},
+    {6, 1, 0, false},
+    {7, 6, 0, false},
+    {8, 5, 0, false},
+    {9, 0, 0, false},
+    {10, 4, 0, false},
+};
 constexpr std::uint8_t kCSIPersistentVolumeSourceSlots[] = {
     0, 6, 10, 0, 0, 0, 3, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 4, 7, 0, 0, 0, 0,
     9, 8, 0, 0, 5, 0, 0, 0,
@@ -560,6 +667,9 @@ constexpr std::uint8_t kCSIPersistentVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<LocalObjectReference> && std::is_aggregate_v<LocalObjectReference>);
 constexpr kgen::Field kLocalObjectReferenceFields[] = {
     {"name", 4, offsetof(LocalObjectReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kLocalObjectReferenceWire[] = {
+    {1, 0, 0, true},
 };
 constexpr std::uint8_t kLocalObjectReferenceSlots[] = {
     1, 0,
@@ -573,6 +683,13 @@ constexpr kgen::Field kCSIVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(CSIVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"volumeAttributes", 16, offsetof(CSIVolumeSource, volumeAttributes), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kCSIVolumeSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, false},
+    {3, 1, 0, false},
+    {4, 4, 0, false},
+    {5, 2, 0, false},
+};
 constexpr std::uint8_t kCSIVolumeSourceSlots[] = {
     0, 0, 4, 5, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 3,
 };
@@ -581,6 +698,10 @@ static_assert(std::is_standard_layout_v<Capabilities> && std::is_aggregate_v<Cap
 constexpr kgen::Field kCapabilitiesFields[] = {
     {"add", 3, offsetof(Capabilities, add), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"drop", 4, offsetof(Capabilities, drop), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+};
+constexpr kgen::WireField kCapabilitiesWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kCapabilitiesSlots[] = {
     2, 0, 0, 1,
@@ -595,6 +716,14 @@ constexpr kgen::Field kCephFSPersistentVolumeSourceFields[] = {
     {"secretRef", 9, offsetof(CephFSPersistentVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
     {"user", 4, offsetof(CephFSPersistentVolumeSource, user), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCephFSPersistentVolumeSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
+    {3, 5, 0, true},
+    {4, 3, 0, true},
+    {5, 4, 0, false},
+    {6, 2, 0, true},
+};
 constexpr std::uint8_t kCephFSPersistentVolumeSourceSlots[] = {
     5, 0, 3, 0, 0, 0, 0, 1, 2, 0, 4, 6, 0, 0, 0, 0,
 };
@@ -608,6 +737,14 @@ constexpr kgen::Field kCephFSVolumeSourceFields[] = {
     {"secretRef", 9, offsetof(CephFSVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
     {"user", 4, offsetof(CephFSVolumeSource, user), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCephFSVolumeSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
+    {3, 5, 0, true},
+    {4, 3, 0, true},
+    {5, 4, 0, false},
+    {6, 2, 0, true},
+};
 constexpr std::uint8_t kCephFSVolumeSourceSlots[] = {
     5, 0, 3, 0, 0, 0, 0, 1, 2, 0, 4, 6, 0, 0, 0, 0,
 };
@@ -618,6 +755,12 @@ constexpr kgen::Field kCinderPersistentVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(CinderPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(CinderPersistentVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
     {"volumeID", 8, offsetof(CinderPersistentVolumeSource, volumeID), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kCinderPersistentVolumeSourceWire[] = {
+    {1, 3, 0, false},
+    {2, 0, 0, true},
+    {3, 1, 0, true},
+    {4, 2, 0, false},
 };
 constexpr std::uint8_t kCinderPersistentVolumeSourceSlots[] = {
     3, 2, 0, 4, 1, 0, 0, 0,
@@ -630,6 +773,12 @@ constexpr kgen::Field kCinderVolumeSourceFields[] = {
     {"secretRef", 9, offsetof(CinderVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
     {"volumeID", 8, offsetof(CinderVolumeSource, volumeID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCinderVolumeSourceWire[] = {
+    {1, 3, 0, false},
+    {2, 0, 0, true},
+    {3, 1, 0, true},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kCinderVolumeSourceSlots[] = {
     3, 2, 0, 4, 1, 0, 0, 0,
 };
@@ -637,6 +786,9 @@ constexpr std::uint8_t kCinderVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<ClientIPConfig> && std::is_aggregate_v<ClientIPConfig>);
 constexpr kgen::Field kClientIPConfigFields[] = {
     {"timeoutSeconds", 14, offsetof(ClientIPConfig, timeoutSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
+};
+constexpr kgen::WireField kClientIPConfigWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kClientIPConfigSlots[] = {
     0, 1,
@@ -650,6 +802,13 @@ constexpr kgen::Field kClusterTrustBundleProjectionFields[] = {
     {"path", 4, offsetof(ClusterTrustBundleProjection, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"signerName", 10, offsetof(ClusterTrustBundleProjection, signerName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kClusterTrustBundleProjectionWire[] = {
+    {1, 0, 0, false},
+    {2, 4, 0, false},
+    {3, 1, 0, false},
+    {4, 3, 0, false},
+    {5, 2, 0, false},
+};
 constexpr std::uint8_t kClusterTrustBundleProjectionSlots[] = {
     0, 0, 3, 1, 0, 0, 0, 0, 4, 0, 0, 5, 0, 0, 2, 0,
 };
@@ -661,6 +820,12 @@ constexpr kgen::Field kComponentConditionFields[] = {
     {"status", 6, offsetof(ComponentCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(ComponentCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kComponentConditionWire[] = {
+    {1, 3, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, true},
+    {4, 0, 0, true},
+};
 constexpr std::uint8_t kComponentConditionSlots[] = {
     0, 0, 0, 0, 2, 3, 1, 4,
 };
@@ -669,6 +834,10 @@ static_assert(std::is_standard_layout_v<ComponentStatus> && std::is_aggregate_v<
 constexpr kgen::Field kComponentStatusFields[] = {
     {"metadata", 8, offsetof(ComponentStatus, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"conditions", 10, offsetof(ComponentStatus, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ComponentCondition>},
+};
+constexpr kgen::WireField kComponentStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kComponentStatusSlots[] = {
     2, 0, 1, 0,
@@ -690,6 +859,12 @@ constexpr kgen::Field kConfigMapFields[] = {
     {"data", 4, offsetof(ConfigMap, data), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"immutable", 9, offsetof(ConfigMap, immutable), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kConfigMapWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+    {4, 3, 0, false},
+};
 constexpr std::uint8_t kConfigMapSlots[] = {
     0, 0, 0, 4, 0, 3, 2, 1,
 };
@@ -698,6 +873,11 @@ static_assert(std::is_standard_layout_v<ConfigMapEnvSource> && std::is_aggregate
 constexpr kgen::Field kConfigMapEnvSourceFields[] = {
     {"name", 4, offsetof(ConfigMapEnvSource, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"optional", 8, offsetof(ConfigMapEnvSource, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
+};
+constexpr kgen::WireField kConfigMapEnvSourceWire[] = {
+    {1, 2, 1, false},
+    {2, 1, 0, false},
+    {1, 0, 0, true},
 };
 constexpr std::uint8_t kConfigMapEnvSourceSlots[] = {
     1, 2, 0, 0,
@@ -708,6 +888,12 @@ constexpr kgen::Field kConfigMapKeySelectorFields[] = {
     {"name", 4, offsetof(ConfigMapKeySelector, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"key", 3, offsetof(ConfigMapKeySelector, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"optional", 8, offsetof(ConfigMapKeySelector, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
+};
+constexpr kgen::WireField kConfigMapKeySelectorWire[] = {
+    {1, 3, 1, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+    {1, 0, 0, true},
 };
 constexpr std::uint8_t kConfigMapKeySelectorSlots[] = {
     0, 1, 0, 3, 0, 2, 0, 0,
@@ -730,6 +916,13 @@ constexpr kgen::Field kConfigMapNodeConfigSourceFields[] = {
     {"resourceVersion", 15, offsetof(ConfigMapNodeConfigSource, resourceVersion), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"uid", 3, offsetof(ConfigMapNodeConfigSource, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
 };
+constexpr kgen::WireField kConfigMapNodeConfigSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+    {3, 4, 0, true},
+    {4, 3, 0, true},
+    {5, 2, 0, false},
+};
 constexpr std::uint8_t kConfigMapNodeConfigSourceSlots[] = {
     0, 0, 0, 1, 5, 3, 0, 0, 0, 0, 0, 4, 2, 0, 0, 0,
 };
@@ -740,6 +933,11 @@ constexpr kgen::Field kKeyToPathFields[] = {
     {"mode", 4, offsetof(KeyToPath, mode), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"path", 4, offsetof(KeyToPath, path), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kKeyToPathWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kKeyToPathSlots[] = {
     0, 0, 0, 0, 0, 1, 3, 2,
 };
@@ -749,6 +947,12 @@ constexpr kgen::Field kConfigMapProjectionFields[] = {
     {"name", 4, offsetof(ConfigMapProjection, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"items", 5, offsetof(ConfigMapProjection, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<KeyToPath>},
     {"optional", 8, offsetof(ConfigMapProjection, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
+};
+constexpr kgen::WireField kConfigMapProjectionWire[] = {
+    {1, 3, 1, false},
+    {2, 1, 0, false},
+    {4, 2, 0, false},
+    {1, 0, 0, true},
 };
 constexpr std::uint8_t kConfigMapProjectionSlots[] = {
     0, 1, 0, 3, 0, 0, 0, 2,
@@ -761,6 +965,13 @@ constexpr kgen::Field kConfigMapVolumeSourceFields[] = {
     {"items", 5, offsetof(ConfigMapVolumeSource, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<KeyToPath>},
     {"optional", 8, offsetof(ConfigMapVolumeSource, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kConfigMapVolumeSourceWire[] = {
+    {1, 4, 1, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+    {4, 3, 0, false},
+    {1, 0, 0, true},
+};
 constexpr std::uint8_t kConfigMapVolumeSourceSlots[] = {
     0, 1, 0, 4, 0, 0, 2, 3,
 };
@@ -769,6 +980,10 @@ static_assert(std::is_standard_layout_v<ObjectFieldSelector> && std::is_aggregat
 constexpr kgen::Field kObjectFieldSelectorFields[] = {
     {"apiVersion", 10, offsetof(ObjectFieldSelector, apiVersion), kgen::ValueKind::kString, 0, 0, nullptr},
     {"fieldPath", 9, offsetof(ObjectFieldSelector, fieldPath), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kObjectFieldSelectorWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kObjectFieldSelectorSlots[] = {
     0, 2, 0, 1,
@@ -781,6 +996,12 @@ constexpr kgen::Field kFileKeySelectorFields[] = {
     {"path", 4, offsetof(FileKeySelector, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeName", 10, offsetof(FileKeySelector, volumeName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kFileKeySelectorWire[] = {
+    {1, 3, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kFileKeySelectorSlots[] = {
     0, 2, 4, 0, 3, 1, 0, 0,
 };
@@ -791,6 +1012,11 @@ constexpr kgen::Field kResourceFieldSelectorFields[] = {
     {"divisor", 7, offsetof(ResourceFieldSelector, divisor), kgen::ValueKind::kQuantity, 0, 0, nullptr},
     {"resource", 8, offsetof(ResourceFieldSelector, resource), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kResourceFieldSelectorWire[] = {
+    {1, 0, 0, true},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kResourceFieldSelectorSlots[] = {
     2, 1, 0, 3, 0, 0, 0, 0,
 };
@@ -800,6 +1026,12 @@ constexpr kgen::Field kSecretKeySelectorFields[] = {
     {"name", 4, offsetof(SecretKeySelector, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"key", 3, offsetof(SecretKeySelector, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"optional", 8, offsetof(SecretKeySelector, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
+};
+constexpr kgen::WireField kSecretKeySelectorWire[] = {
+    {1, 3, 1, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+    {1, 0, 0, true},
 };
 constexpr std::uint8_t kSecretKeySelectorSlots[] = {
     0, 1, 0, 3, 0, 2, 0, 0,
@@ -813,6 +1045,13 @@ constexpr kgen::Field kEnvVarSourceFields[] = {
     {"resourceFieldRef", 16, offsetof(EnvVarSource, resourceFieldRef), kgen::ValueKind::kBox, 0, 0, &ResourceFieldSelector::kTable},
     {"secretKeyRef", 12, offsetof(EnvVarSource, secretKeyRef), kgen::ValueKind::kBox, 0, 0, &SecretKeySelector::kTable},
 };
+constexpr kgen::WireField kEnvVarSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, false},
+    {4, 4, 0, false},
+    {5, 2, 0, false},
+};
 constexpr std::uint8_t kEnvVarSourceSlots[] = {
     0, 5, 0, 0, 0, 0, 0, 4, 0, 3, 2, 0, 0, 0, 1, 0,
 };
@@ -823,6 +1062,11 @@ constexpr kgen::Field kEnvVarFields[] = {
     {"value", 5, offsetof(EnvVar, value), kgen::ValueKind::kString, 0, 0, nullptr},
     {"valueFrom", 9, offsetof(EnvVar, valueFrom), kgen::ValueKind::kBox, 0, 0, &EnvVarSource::kTable},
 };
+constexpr kgen::WireField kEnvVarWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kEnvVarSlots[] = {
     0, 1, 0, 3, 2, 0, 0, 0,
 };
@@ -831,6 +1075,11 @@ static_assert(std::is_standard_layout_v<SecretEnvSource> && std::is_aggregate_v<
 constexpr kgen::Field kSecretEnvSourceFields[] = {
     {"name", 4, offsetof(SecretEnvSource, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"optional", 8, offsetof(SecretEnvSource, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
+};
+constexpr kgen::WireField kSecretEnvSourceWire[] = {
+    {1, 2, 1, false},
+    {2, 1, 0, false},
+    {1, 0, 0, true},
 };
 constexpr std::uint8_t kSecretEnvSourceSlots[] = {
     1, 2, 0, 0,
@@ -842,6 +1091,11 @@ constexpr kgen::Field kEnvFromSourceFields[] = {
     {"prefix", 6, offsetof(EnvFromSource, prefix), kgen::ValueKind::kString, 0, 0, nullptr},
     {"secretRef", 9, offsetof(EnvFromSource, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretEnvSource::kTable},
 };
+constexpr kgen::WireField kEnvFromSourceWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kEnvFromSourceSlots[] = {
     3, 1, 0, 0, 2, 0, 0, 0,
 };
@@ -849,6 +1103,9 @@ constexpr std::uint8_t kEnvFromSourceSlots[] = {
 static_assert(std::is_standard_layout_v<ExecAction> && std::is_aggregate_v<ExecAction>);
 constexpr kgen::Field kExecActionFields[] = {
     {"command", 7, offsetof(ExecAction, command), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+};
+constexpr kgen::WireField kExecActionWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kExecActionSlots[] = {
     0, 1,
@@ -858,6 +1115,10 @@ static_assert(std::is_standard_layout_v<HTTPHeader> && std::is_aggregate_v<HTTPH
 constexpr kgen::Field kHTTPHeaderFields[] = {
     {"name", 4, offsetof(HTTPHeader, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"value", 5, offsetof(HTTPHeader, value), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kHTTPHeaderWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kHTTPHeaderSlots[] = {
     1, 0, 2, 0,
@@ -871,6 +1132,13 @@ constexpr kgen::Field kHTTPGetActionFields[] = {
     {"port", 4, offsetof(HTTPGetAction, port), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
     {"scheme", 6, offsetof(HTTPGetAction, scheme), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kHTTPGetActionWire[] = {
+    {1, 2, 0, true},
+    {2, 3, 0, false},
+    {3, 0, 0, true},
+    {4, 4, 0, true},
+    {5, 1, 0, false},
+};
 constexpr std::uint8_t kHTTPGetActionSlots[] = {
     0, 0, 0, 5, 1, 0, 0, 0, 3, 0, 2, 0, 0, 4, 0, 0,
 };
@@ -878,6 +1146,9 @@ constexpr std::uint8_t kHTTPGetActionSlots[] = {
 static_assert(std::is_standard_layout_v<SleepAction> && std::is_aggregate_v<SleepAction>);
 constexpr kgen::Field kSleepActionFields[] = {
     {"seconds", 7, offsetof(SleepAction, seconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
+};
+constexpr kgen::WireField kSleepActionWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kSleepActionSlots[] = {
     1, 0,
@@ -887,6 +1158,10 @@ static_assert(std::is_standard_layout_v<TCPSocketAction> && std::is_aggregate_v<
 constexpr kgen::Field kTCPSocketActionFields[] = {
     {"host", 4, offsetof(TCPSocketAction, host), kgen::ValueKind::kString, 0, 0, nullptr},
     {"port", 4, offsetof(TCPSocketAction, port), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kTCPSocketActionWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, true},
 };
 constexpr std::uint8_t kTCPSocketActionSlots[] = {
     0, 1, 0, 2,
@@ -899,6 +1174,12 @@ constexpr kgen::Field kLifecycleHandlerFields[] = {
     {"sleep", 5, offsetof(LifecycleHandler, sleep), kgen::ValueKind::kBox, 0, 0, &SleepAction::kTable},
     {"tcpSocket", 9, offsetof(LifecycleHandler, tcpSocket), kgen::ValueKind::kBox, 0, 0, &TCPSocketAction::kTable},
 };
+constexpr kgen::WireField kLifecycleHandlerWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 3, 0, false},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kLifecycleHandlerSlots[] = {
     0, 4, 0, 2, 1, 0, 3, 0,
 };
@@ -909,6 +1190,11 @@ constexpr kgen::Field kLifecycleFields[] = {
     {"preStop", 7, offsetof(Lifecycle, preStop), kgen::ValueKind::kBox, 0, 0, &LifecycleHandler::kTable},
     {"stopSignal", 10, offsetof(Lifecycle, stopSignal), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kLifecycleWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kLifecycleSlots[] = {
     0, 0, 3, 0, 1, 0, 2, 0,
 };
@@ -917,6 +1203,10 @@ static_assert(std::is_standard_layout_v<GRPCAction> && std::is_aggregate_v<GRPCA
 constexpr kgen::Field kGRPCActionFields[] = {
     {"port", 4, offsetof(GRPCAction, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"service", 7, offsetof(GRPCAction, service), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kGRPCActionWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kGRPCActionSlots[] = {
     0, 2, 0, 1,
@@ -935,6 +1225,19 @@ constexpr kgen::Field kProbeFields[] = {
     {"terminationGracePeriodSeconds", 29, offsetof(Probe, terminationGracePeriodSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"timeoutSeconds", 14, offsetof(Probe, timeoutSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kProbeWire[] = {
+    {1, 7, 4, false},
+    {2, 4, 0, true},
+    {3, 9, 0, true},
+    {4, 5, 0, true},
+    {5, 6, 0, true},
+    {6, 1, 0, true},
+    {7, 8, 0, false},
+    {1, 0, 0, false},
+    {2, 3, 0, false},
+    {3, 7, 0, false},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kProbeSlots[] = {
     0, 0, 0, 0, 0, 10, 0, 8, 7, 5, 0, 0, 0, 4, 0, 0, 0, 1, 0, 3, 0, 0, 0, 0,
     0, 9, 2, 0, 0, 0, 6, 0,
@@ -948,6 +1251,13 @@ constexpr kgen::Field kContainerPortFields[] = {
     {"hostPort", 8, offsetof(ContainerPort, hostPort), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"protocol", 8, offsetof(ContainerPort, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kContainerPortWire[] = {
+    {1, 0, 0, true},
+    {2, 3, 0, true},
+    {3, 1, 0, false},
+    {4, 4, 0, true},
+    {5, 2, 0, true},
+};
 constexpr std::uint8_t kContainerPortSlots[] = {
     5, 0, 0, 1, 0, 0, 0, 0, 4, 0, 3, 0, 0, 0, 2, 0,
 };
@@ -957,6 +1267,10 @@ constexpr kgen::Field kContainerResizePolicyFields[] = {
     {"resourceName", 12, offsetof(ContainerResizePolicy, resourceName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"restartPolicy", 13, offsetof(ContainerResizePolicy, restartPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kContainerResizePolicyWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kContainerResizePolicySlots[] = {
     0, 0, 1, 2,
 };
@@ -965,6 +1279,10 @@ static_assert(std::is_standard_layout_v<ResourceClaim> && std::is_aggregate_v<Re
 constexpr kgen::Field kResourceClaimFields[] = {
     {"name", 4, offsetof(ResourceClaim, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"request", 7, offsetof(ResourceClaim, request), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kResourceClaimWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
 };
 constexpr std::uint8_t kResourceClaimSlots[] = {
     1, 0, 2, 0,
@@ -976,6 +1294,11 @@ constexpr kgen::Field kResourceRequirementsFields[] = {
     {"limits", 6, offsetof(ResourceRequirements, limits), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
     {"requests", 8, offsetof(ResourceRequirements, requests), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
 };
+constexpr kgen::WireField kResourceRequirementsWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+};
 constexpr std::uint8_t kResourceRequirementsSlots[] = {
     0, 0, 0, 3, 0, 2, 1, 0,
 };
@@ -985,6 +1308,10 @@ constexpr kgen::Field kContainerRestartRuleOnExitCodesFields[] = {
     {"operator", 8, offsetof(ContainerRestartRuleOnExitCodes, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"values", 6, offsetof(ContainerRestartRuleOnExitCodes, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<std::int32_t>},
 };
+constexpr kgen::WireField kContainerRestartRuleOnExitCodesWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kContainerRestartRuleOnExitCodesSlots[] = {
     2, 0, 0, 1,
 };
@@ -993,6 +1320,10 @@ static_assert(std::is_standard_layout_v<ContainerRestartRule> && std::is_aggrega
 constexpr kgen::Field kContainerRestartRuleFields[] = {
     {"action", 6, offsetof(ContainerRestartRule, action), kgen::ValueKind::kString, 0, 0, nullptr},
     {"exitCodes", 9, offsetof(ContainerRestartRule, exitCodes), kgen::ValueKind::kBox, 0, 0, &ContainerRestartRuleOnExitCodes::kTable},
+};
+constexpr kgen::WireField kContainerRestartRuleWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kContainerRestartRuleSlots[] = {
     1, 0, 2, 0,
@@ -1005,6 +1336,12 @@ constexpr kgen::Field kSELinuxOptionsFields[] = {
     {"type", 4, offsetof(SELinuxOptions, type), kgen::ValueKind::kString, 0, 0, nullptr},
     {"user", 4, offsetof(SELinuxOptions, user), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kSELinuxOptionsWire[] = {
+    {1, 3, 0, true},
+    {2, 1, 0, true},
+    {3, 2, 0, true},
+    {4, 0, 0, true},
+};
 constexpr std::uint8_t kSELinuxOptionsSlots[] = {
     0, 0, 2, 0, 1, 4, 0, 3,
 };
@@ -1013,6 +1350,10 @@ static_assert(std::is_standard_layout_v<SeccompProfile> && std::is_aggregate_v<S
 constexpr kgen::Field kSeccompProfileFields[] = {
     {"localhostProfile", 16, offsetof(SeccompProfile, localhostProfile), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(SeccompProfile, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kSeccompProfileWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kSeccompProfileSlots[] = {
     1, 0, 0, 2,
@@ -1024,6 +1365,12 @@ constexpr kgen::Field kWindowsSecurityContextOptionsFields[] = {
     {"gmsaCredentialSpecName", 22, offsetof(WindowsSecurityContextOptions, gmsaCredentialSpecName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"hostProcess", 11, offsetof(WindowsSecurityContextOptions, hostProcess), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"runAsUserName", 13, offsetof(WindowsSecurityContextOptions, runAsUserName), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kWindowsSecurityContextOptionsWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+    {3, 3, 0, false},
+    {4, 2, 0, false},
 };
 constexpr std::uint8_t kWindowsSecurityContextOptionsSlots[] = {
     2, 0, 4, 0, 0, 1, 0, 3,
@@ -1044,6 +1391,20 @@ constexpr kgen::Field kSecurityContextFields[] = {
     {"seccompProfile", 14, offsetof(SecurityContext, seccompProfile), kgen::ValueKind::kBox, 0, 0, &SeccompProfile::kTable},
     {"windowsOptions", 14, offsetof(SecurityContext, windowsOptions), kgen::ValueKind::kBox, 0, 0, &WindowsSecurityContextOptions::kTable},
 };
+constexpr kgen::WireField kSecurityContextWire[] = {
+    {1, 2, 0, false},
+    {2, 3, 0, false},
+    {3, 9, 0, false},
+    {4, 8, 0, false},
+    {5, 7, 0, false},
+    {6, 5, 0, false},
+    {7, 0, 0, false},
+    {8, 6, 0, false},
+    {9, 4, 0, false},
+    {10, 11, 0, false},
+    {11, 10, 0, false},
+    {12, 1, 0, false},
+};
 constexpr std::uint8_t kSecurityContextSlots[] = {
     8, 0, 1, 12, 9, 10, 4, 7, 3, 0, 6, 0, 2, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 0, 0, 11, 0, 0, 0, 0,
@@ -1053,6 +1414,10 @@ static_assert(std::is_standard_layout_v<VolumeDevice> && std::is_aggregate_v<Vol
 constexpr kgen::Field kVolumeDeviceFields[] = {
     {"name", 4, offsetof(VolumeDevice, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"devicePath", 10, offsetof(VolumeDevice, devicePath), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kVolumeDeviceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kVolumeDeviceSlots[] = {
     1, 0, 0, 2,
@@ -1067,6 +1432,15 @@ constexpr kgen::Field kVolumeMountFields[] = {
     {"recursiveReadOnly", 17, offsetof(VolumeMount, recursiveReadOnly), kgen::ValueKind::kString, 0, 0, nullptr},
     {"subPath", 7, offsetof(VolumeMount, subPath), kgen::ValueKind::kString, 0, 0, nullptr},
     {"subPathExpr", 11, offsetof(VolumeMount, subPathExpr), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kVolumeMountWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, true},
+    {3, 1, 0, false},
+    {4, 5, 0, true},
+    {5, 2, 0, false},
+    {6, 6, 0, true},
+    {7, 4, 0, false},
 };
 constexpr std::uint8_t kVolumeMountSlots[] = {
     0, 0, 0, 1, 6, 3, 0, 0, 7, 5, 0, 0, 0, 4, 0, 2,
@@ -1100,6 +1474,33 @@ constexpr kgen::Field kContainerFields[] = {
     {"volumeMounts", 12, offsetof(Container, volumeMounts), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<VolumeMount>},
     {"workingDir", 10, offsetof(Container, workingDir), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kContainerWire[] = {
+    {1, 0, 0, false},
+    {2, 5, 0, true},
+    {3, 2, 0, false},
+    {4, 1, 0, false},
+    {5, 24, 0, true},
+    {6, 9, 0, false},
+    {7, 3, 0, false},
+    {8, 12, 0, false},
+    {9, 23, 0, false},
+    {10, 8, 0, false},
+    {11, 10, 0, false},
+    {12, 7, 0, false},
+    {13, 19, 0, true},
+    {14, 6, 0, true},
+    {15, 15, 0, false},
+    {16, 17, 0, true},
+    {17, 18, 0, true},
+    {18, 21, 0, true},
+    {19, 4, 0, false},
+    {20, 20, 0, true},
+    {21, 22, 0, false},
+    {22, 16, 0, false},
+    {23, 11, 0, false},
+    {24, 13, 0, false},
+    {25, 14, 0, false},
+};
 constexpr std::uint8_t kContainerSlots[] = {
     3, 10, 0, 8, 7, 0, 0, 0, 15, 0, 0, 22, 0, 0, 25, 0, 0, 0, 0, 0, 0, 0, 17, 0,
     6, 1, 2, 0, 0, 0, 23, 11, 5, 9, 0, 0, 0, 4, 0, 0, 0, 0, 24, 19, 0, 0, 20, 0,
@@ -1112,6 +1513,11 @@ constexpr kgen::Field kContainerExtendedResourceRequestFields[] = {
     {"requestName", 11, offsetof(ContainerExtendedResourceRequest, requestName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resourceName", 12, offsetof(ContainerExtendedResourceRequest, resourceName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kContainerExtendedResourceRequestWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kContainerExtendedResourceRequestSlots[] = {
     2, 1, 0, 0, 0, 3, 0, 0,
 };
@@ -1121,6 +1527,10 @@ constexpr kgen::Field kContainerImageFields[] = {
     {"names", 5, offsetof(ContainerImage, names), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"sizeBytes", 9, offsetof(ContainerImage, sizeBytes), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
+constexpr kgen::WireField kContainerImageWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
+};
 constexpr std::uint8_t kContainerImageSlots[] = {
     1, 0, 2, 0,
 };
@@ -1128,6 +1538,9 @@ constexpr std::uint8_t kContainerImageSlots[] = {
 static_assert(std::is_standard_layout_v<ContainerStateRunning> && std::is_aggregate_v<ContainerStateRunning>);
 constexpr kgen::Field kContainerStateRunningFields[] = {
     {"startedAt", 9, offsetof(ContainerStateRunning, startedAt), kgen::ValueKind::kTime, 0, 0, nullptr},
+};
+constexpr kgen::WireField kContainerStateRunningWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kContainerStateRunningSlots[] = {
     0, 1,
@@ -1143,6 +1556,15 @@ constexpr kgen::Field kContainerStateTerminatedFields[] = {
     {"signal", 6, offsetof(ContainerStateTerminated, signal), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"startedAt", 9, offsetof(ContainerStateTerminated, startedAt), kgen::ValueKind::kTime, 0, 0, nullptr},
 };
+constexpr kgen::WireField kContainerStateTerminatedWire[] = {
+    {1, 1, 0, false},
+    {2, 5, 0, true},
+    {3, 4, 0, true},
+    {4, 3, 0, true},
+    {5, 6, 0, false},
+    {6, 2, 0, false},
+    {7, 0, 0, true},
+};
 constexpr std::uint8_t kContainerStateTerminatedSlots[] = {
     0, 1, 0, 2, 0, 0, 0, 5, 0, 7, 0, 3, 0, 4, 0, 6,
 };
@@ -1151,6 +1573,10 @@ static_assert(std::is_standard_layout_v<ContainerStateWaiting> && std::is_aggreg
 constexpr kgen::Field kContainerStateWaitingFields[] = {
     {"message", 7, offsetof(ContainerStateWaiting, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(ContainerStateWaiting, reason), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kContainerStateWaitingWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, true},
 };
 constexpr std::uint8_t kContainerStateWaitingSlots[] = {
     0, 2, 0, 1,
@@ -1162,6 +1588,11 @@ constexpr kgen::Field kContainerStateFields[] = {
     {"terminated", 10, offsetof(ContainerState, terminated), kgen::ValueKind::kBox, 0, 0, &ContainerStateTerminated::kTable},
     {"waiting", 7, offsetof(ContainerState, waiting), kgen::ValueKind::kBox, 0, 0, &ContainerStateWaiting::kTable},
 };
+constexpr kgen::WireField kContainerStateWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kContainerStateSlots[] = {
     0, 0, 0, 3, 0, 0, 1, 2,
 };
@@ -1172,6 +1603,11 @@ constexpr kgen::Field kResourceHealthFields[] = {
     {"message", 7, offsetof(ResourceHealth, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resourceID", 10, offsetof(ResourceHealth, resourceID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kResourceHealthWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, true},
+    {6, 1, 0, false},
+};
 constexpr std::uint8_t kResourceHealthSlots[] = {
     0, 2, 0, 3, 1, 0, 0, 0,
 };
@@ -1180,6 +1616,10 @@ static_assert(std::is_standard_layout_v<ResourceStatus> && std::is_aggregate_v<R
 constexpr kgen::Field kResourceStatusFields[] = {
     {"name", 4, offsetof(ResourceStatus, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resources", 9, offsetof(ResourceStatus, resources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourceHealth>},
+};
+constexpr kgen::WireField kResourceStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kResourceStatusSlots[] = {
     1, 0, 2, 0,
@@ -1191,6 +1631,11 @@ constexpr kgen::Field kLinuxContainerUserFields[] = {
     {"supplementalGroups", 18, offsetof(LinuxContainerUser, supplementalGroups), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<std::int64_t>},
     {"uid", 3, offsetof(LinuxContainerUser, uid), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
+constexpr kgen::WireField kLinuxContainerUserWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kLinuxContainerUserSlots[] = {
     1, 0, 3, 0, 0, 2, 0, 0,
 };
@@ -1198,6 +1643,9 @@ constexpr std::uint8_t kLinuxContainerUserSlots[] = {
 static_assert(std::is_standard_layout_v<ContainerUser> && std::is_aggregate_v<ContainerUser>);
 constexpr kgen::Field kContainerUserFields[] = {
     {"linux", 5, offsetof(ContainerUser, linux_), kgen::ValueKind::kBox, 0, 0, &LinuxContainerUser::kTable},
+};
+constexpr kgen::WireField kContainerUserWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kContainerUserSlots[] = {
     1, 0,
@@ -1207,6 +1655,9 @@ static_assert(std::is_standard_layout_v<ImageVolumeStatus> && std::is_aggregate_
 constexpr kgen::Field kImageVolumeStatusFields[] = {
     {"imageRef", 8, offsetof(ImageVolumeStatus, imageRef), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kImageVolumeStatusWire[] = {
+    {1, 0, 0, true},
+};
 constexpr std::uint8_t kImageVolumeStatusSlots[] = {
     1, 0,
 };
@@ -1214,6 +1665,9 @@ constexpr std::uint8_t kImageVolumeStatusSlots[] = {
 static_assert(std::is_standard_layout_v<VolumeStatus> && std::is_aggregate_v<VolumeStatus>);
 constexpr kgen::Field kVolumeStatusFields[] = {
     {"image", 5, offsetof(VolumeStatus, image), kgen::ValueKind::kBox, 0, 0, &ImageVolumeStatus::kTable},
+};
+constexpr kgen::WireField kVolumeStatusWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kVolumeStatusSlots[] = {
     1, 0,
@@ -1226,6 +1680,13 @@ constexpr kgen::Field kVolumeMountStatusFields[] = {
     {"readOnly", 8, offsetof(VolumeMountStatus, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"recursiveReadOnly", 17, offsetof(VolumeMountStatus, recursiveReadOnly), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeStatus", 12, offsetof(VolumeMountStatus, volumeStatus), kgen::ValueKind::kBox, 0, 0, &VolumeStatus::kTable},
+};
+constexpr kgen::WireField kVolumeMountStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, true},
+    {4, 3, 0, false},
+    {5, 4, 0, false},
 };
 constexpr std::uint8_t kVolumeMountStatusSlots[] = {
     0, 0, 0, 1, 0, 0, 0, 5, 0, 4, 0, 0, 0, 3, 0, 2,
@@ -1249,6 +1710,23 @@ constexpr kgen::Field kContainerStatusFields[] = {
     {"user", 4, offsetof(ContainerStatus, user), kgen::ValueKind::kBox, 0, 0, &ContainerUser::kTable},
     {"volumeMounts", 12, offsetof(ContainerStatus, volumeMounts), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<VolumeMountStatus>},
 };
+constexpr kgen::WireField kContainerStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 11, 0, false},
+    {3, 6, 0, false},
+    {4, 7, 0, false},
+    {5, 9, 0, false},
+    {6, 4, 0, false},
+    {7, 5, 0, false},
+    {8, 3, 0, true},
+    {9, 10, 0, false},
+    {10, 1, 0, false},
+    {11, 8, 0, false},
+    {12, 14, 0, false},
+    {13, 13, 0, false},
+    {14, 2, 0, false},
+    {15, 12, 0, false},
+};
 constexpr std::uint8_t kContainerStatusSlots[] = {
     0, 0, 12, 0, 15, 0, 10, 0, 0, 4, 5, 1, 9, 3, 0, 0, 0, 0, 0, 0, 0, 6, 7, 2,
     0, 0, 8, 14, 0, 11, 0, 13,
@@ -1257,6 +1735,9 @@ constexpr std::uint8_t kContainerStatusSlots[] = {
 static_assert(std::is_standard_layout_v<DaemonEndpoint> && std::is_aggregate_v<DaemonEndpoint>);
 constexpr kgen::Field kDaemonEndpointFields[] = {
     {"Port", 4, offsetof(DaemonEndpoint, Port), kgen::ValueKind::kInt32, 0, 0, nullptr},
+};
+constexpr kgen::WireField kDaemonEndpointWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kDaemonEndpointSlots[] = {
     0, 1,
@@ -1269,6 +1750,12 @@ constexpr kgen::Field kDownwardAPIVolumeFileFields[] = {
     {"path", 4, offsetof(DownwardAPIVolumeFile, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resourceFieldRef", 16, offsetof(DownwardAPIVolumeFile, resourceFieldRef), kgen::ValueKind::kBox, 0, 0, &ResourceFieldSelector::kTable},
 };
+constexpr kgen::WireField kDownwardAPIVolumeFileWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, false},
+    {3, 3, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kDownwardAPIVolumeFileSlots[] = {
     0, 4, 1, 0, 3, 2, 0, 0,
 };
@@ -1276,6 +1763,9 @@ constexpr std::uint8_t kDownwardAPIVolumeFileSlots[] = {
 static_assert(std::is_standard_layout_v<DownwardAPIProjection> && std::is_aggregate_v<DownwardAPIProjection>);
 constexpr kgen::Field kDownwardAPIProjectionFields[] = {
     {"items", 5, offsetof(DownwardAPIProjection, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DownwardAPIVolumeFile>},
+};
+constexpr kgen::WireField kDownwardAPIProjectionWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kDownwardAPIProjectionSlots[] = {
     0, 1,
@@ -1286,6 +1776,10 @@ constexpr kgen::Field kDownwardAPIVolumeSourceFields[] = {
     {"defaultMode", 11, offsetof(DownwardAPIVolumeSource, defaultMode), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"items", 5, offsetof(DownwardAPIVolumeSource, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DownwardAPIVolumeFile>},
 };
+constexpr kgen::WireField kDownwardAPIVolumeSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kDownwardAPIVolumeSourceSlots[] = {
     0, 2, 1, 0,
 };
@@ -1294,6 +1788,10 @@ static_assert(std::is_standard_layout_v<EmptyDirVolumeSource> && std::is_aggrega
 constexpr kgen::Field kEmptyDirVolumeSourceFields[] = {
     {"medium", 6, offsetof(EmptyDirVolumeSource, medium), kgen::ValueKind::kString, 0, 0, nullptr},
     {"sizeLimit", 9, offsetof(EmptyDirVolumeSource, sizeLimit), kgen::ValueKind::kQuantity, 0, 0, nullptr},
+};
+constexpr kgen::WireField kEmptyDirVolumeSourceWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kEmptyDirVolumeSourceSlots[] = {
     0, 0, 1, 2,
@@ -1306,6 +1804,12 @@ constexpr kgen::Field kEndpointAddressFields[] = {
     {"nodeName", 8, offsetof(EndpointAddress, nodeName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"targetRef", 9, offsetof(EndpointAddress, targetRef), kgen::ValueKind::kBox, 0, 0, &ObjectReference::kTable},
 };
+constexpr kgen::WireField kEndpointAddressWire[] = {
+    {1, 1, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, true},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kEndpointAddressSlots[] = {
     1, 0, 0, 4, 0, 0, 2, 3,
 };
@@ -1317,6 +1821,12 @@ constexpr kgen::Field kEndpointPortFields[] = {
     {"port", 4, offsetof(EndpointPort, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"protocol", 8, offsetof(EndpointPort, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEndpointPortWire[] = {
+    {1, 0, 0, true},
+    {2, 2, 0, false},
+    {3, 3, 0, true},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kEndpointPortSlots[] = {
     2, 1, 0, 0, 4, 0, 3, 0,
 };
@@ -1327,6 +1837,11 @@ constexpr kgen::Field kEndpointSubsetFields[] = {
     {"notReadyAddresses", 17, offsetof(EndpointSubset, notReadyAddresses), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<EndpointAddress>},
     {"ports", 5, offsetof(EndpointSubset, ports), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<EndpointPort>},
 };
+constexpr kgen::WireField kEndpointSubsetWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kEndpointSubsetSlots[] = {
     2, 0, 0, 0, 3, 0, 1, 0,
 };
@@ -1335,6 +1850,10 @@ static_assert(std::is_standard_layout_v<Endpoints> && std::is_aggregate_v<Endpoi
 constexpr kgen::Field kEndpointsFields[] = {
     {"metadata", 8, offsetof(Endpoints, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"subsets", 7, offsetof(Endpoints, subsets), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<EndpointSubset>},
+};
+constexpr kgen::WireField kEndpointsWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kEndpointsSlots[] = {
     2, 0, 1, 0,
@@ -1378,6 +1897,35 @@ constexpr kgen::Field kEphemeralContainerFields[] = {
     {"volumeMounts", 12, offsetof(EphemeralContainer, volumeMounts), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<VolumeMount>},
     {"workingDir", 10, offsetof(EphemeralContainer, workingDir), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEphemeralContainerWire[] = {
+    {1, 2, 25, false},
+    {2, 19, 0, true},
+    {1, 0, 0, false},
+    {2, 5, 0, true},
+    {3, 2, 0, false},
+    {4, 1, 0, false},
+    {5, 25, 0, true},
+    {6, 9, 0, false},
+    {7, 3, 0, false},
+    {8, 12, 0, false},
+    {9, 24, 0, false},
+    {10, 8, 0, false},
+    {11, 10, 0, false},
+    {12, 7, 0, false},
+    {13, 20, 0, true},
+    {14, 6, 0, true},
+    {15, 15, 0, false},
+    {16, 17, 0, true},
+    {17, 18, 0, true},
+    {18, 22, 0, true},
+    {19, 4, 0, false},
+    {20, 21, 0, true},
+    {21, 23, 0, false},
+    {22, 16, 0, false},
+    {23, 11, 0, false},
+    {24, 13, 0, false},
+    {25, 14, 0, false},
+};
 constexpr std::uint8_t kEphemeralContainerSlots[] = {
     3, 10, 0, 8, 7, 0, 0, 0, 15, 0, 0, 23, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0, 17, 0,
     6, 1, 2, 0, 0, 0, 24, 11, 5, 9, 0, 0, 0, 4, 0, 0, 0, 0, 25, 19, 0, 0, 21, 0,
@@ -1390,6 +1938,11 @@ constexpr kgen::Field kTypedLocalObjectReferenceFields[] = {
     {"apiGroup", 8, offsetof(TypedLocalObjectReference, apiGroup), kgen::ValueKind::kString, 0, 0, nullptr},
     {"kind", 4, offsetof(TypedLocalObjectReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kTypedLocalObjectReferenceWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+};
 constexpr std::uint8_t kTypedLocalObjectReferenceSlots[] = {
     3, 1, 0, 0, 0, 2, 0, 0,
 };
@@ -1401,6 +1954,12 @@ constexpr kgen::Field kTypedObjectReferenceFields[] = {
     {"apiGroup", 8, offsetof(TypedObjectReference, apiGroup), kgen::ValueKind::kString, 0, 0, nullptr},
     {"kind", 4, offsetof(TypedObjectReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kTypedObjectReferenceWire[] = {
+    {1, 2, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kTypedObjectReferenceSlots[] = {
     4, 1, 3, 0, 0, 0, 2, 0,
 };
@@ -1409,6 +1968,10 @@ static_assert(std::is_standard_layout_v<VolumeResourceRequirements> && std::is_a
 constexpr kgen::Field kVolumeResourceRequirementsFields[] = {
     {"limits", 6, offsetof(VolumeResourceRequirements, limits), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
     {"requests", 8, offsetof(VolumeResourceRequirements, requests), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
+};
+constexpr kgen::WireField kVolumeResourceRequirementsWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kVolumeResourceRequirementsSlots[] = {
     0, 2, 1, 0,
@@ -1426,6 +1989,17 @@ constexpr kgen::Field kPersistentVolumeClaimSpecFields[] = {
     {"volumeMode", 10, offsetof(PersistentVolumeClaimSpec, volumeMode), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeName", 10, offsetof(PersistentVolumeClaimSpec, volumeName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPersistentVolumeClaimSpecWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, false},
+    {3, 8, 0, true},
+    {4, 4, 0, false},
+    {5, 5, 0, false},
+    {6, 7, 0, false},
+    {7, 1, 0, false},
+    {8, 2, 0, false},
+    {9, 6, 0, false},
+};
 constexpr std::uint8_t kPersistentVolumeClaimSpecSlots[] = {
     0, 3, 5, 0, 0, 0, 7, 0, 0, 0, 2, 0, 0, 0, 0, 6, 0, 4, 1, 8, 0, 0, 0, 9,
     0, 0, 0, 0, 0, 0, 0, 0,
@@ -1436,6 +2010,10 @@ constexpr kgen::Field kPersistentVolumeClaimTemplateFields[] = {
     {"metadata", 8, offsetof(PersistentVolumeClaimTemplate, metadata), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(PersistentVolumeClaimTemplate, spec), kgen::ValueKind::kBox, 0, 0, &PersistentVolumeClaimSpec::kTable},
 };
+constexpr kgen::WireField kPersistentVolumeClaimTemplateWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kPersistentVolumeClaimTemplateSlots[] = {
     0, 0, 1, 2,
 };
@@ -1443,6 +2021,9 @@ constexpr std::uint8_t kPersistentVolumeClaimTemplateSlots[] = {
 static_assert(std::is_standard_layout_v<EphemeralVolumeSource> && std::is_aggregate_v<EphemeralVolumeSource>);
 constexpr kgen::Field kEphemeralVolumeSourceFields[] = {
     {"volumeClaimTemplate", 19, offsetof(EphemeralVolumeSource, volumeClaimTemplate), kgen::ValueKind::kBox, 0, 0, &PersistentVolumeClaimTemplate::kTable},
+};
+constexpr kgen::WireField kEphemeralVolumeSourceWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kEphemeralVolumeSourceSlots[] = {
     0, 1,
@@ -1453,6 +2034,10 @@ constexpr kgen::Field kEventSeriesFields[] = {
     {"count", 5, offsetof(EventSeries, count), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"lastObservedTime", 16, offsetof(EventSeries, lastObservedTime), kgen::ValueKind::kMicroTime, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEventSeriesWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kEventSeriesSlots[] = {
     0, 1, 0, 2,
 };
@@ -1461,6 +2046,10 @@ static_assert(std::is_standard_layout_v<EventSource> && std::is_aggregate_v<Even
 constexpr kgen::Field kEventSourceFields[] = {
     {"component", 9, offsetof(EventSource, component), kgen::ValueKind::kString, 0, 0, nullptr},
     {"host", 4, offsetof(EventSource, host), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kEventSourceWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, true},
 };
 constexpr std::uint8_t kEventSourceSlots[] = {
     0, 2, 0, 1,
@@ -1484,6 +2073,23 @@ constexpr kgen::Field kEventFields[] = {
     {"source", 6, offsetof(Event, source), kgen::ValueKind::kBox, 0, 0, &EventSource::kTable},
     {"type", 4, offsetof(Event, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEventWire[] = {
+    {1, 0, 0, false},
+    {2, 5, 0, false},
+    {3, 8, 0, true},
+    {4, 7, 0, true},
+    {5, 13, 0, false},
+    {6, 4, 0, false},
+    {7, 6, 0, false},
+    {8, 2, 0, true},
+    {9, 14, 0, true},
+    {10, 3, 0, false},
+    {11, 12, 0, false},
+    {12, 1, 0, true},
+    {13, 9, 0, false},
+    {14, 10, 0, false},
+    {15, 11, 0, false},
+};
 constexpr std::uint8_t kEventSlots[] = {
     0, 11, 0, 0, 0, 8, 0, 2, 3, 0, 0, 9, 0, 14, 12, 0, 7, 13, 0, 0, 10, 0, 0, 4,
     0, 0, 1, 5, 0, 6, 15, 0,
@@ -1506,6 +2112,13 @@ constexpr kgen::Field kFCVolumeSourceFields[] = {
     {"targetWWNs", 10, offsetof(FCVolumeSource, targetWWNs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"wwids", 5, offsetof(FCVolumeSource, wwids), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kFCVolumeSourceWire[] = {
+    {1, 3, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, true},
+    {4, 2, 0, true},
+    {5, 4, 0, false},
+};
 constexpr std::uint8_t kFCVolumeSourceSlots[] = {
     1, 0, 0, 0, 4, 0, 0, 0, 0, 5, 0, 0, 0, 3, 0, 2,
 };
@@ -1517,6 +2130,13 @@ constexpr kgen::Field kFlexPersistentVolumeSourceFields[] = {
     {"options", 7, offsetof(FlexPersistentVolumeSource, options), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"readOnly", 8, offsetof(FlexPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(FlexPersistentVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
+};
+constexpr kgen::WireField kFlexPersistentVolumeSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
+    {3, 4, 0, false},
+    {4, 3, 0, true},
+    {5, 2, 0, false},
 };
 constexpr std::uint8_t kFlexPersistentVolumeSourceSlots[] = {
     0, 0, 0, 0, 5, 4, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3,
@@ -1530,6 +2150,13 @@ constexpr kgen::Field kFlexVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(FlexVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(FlexVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
 };
+constexpr kgen::WireField kFlexVolumeSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
+    {3, 4, 0, false},
+    {4, 3, 0, true},
+    {5, 2, 0, false},
+};
 constexpr std::uint8_t kFlexVolumeSourceSlots[] = {
     0, 0, 0, 0, 5, 4, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3,
 };
@@ -1538,6 +2165,10 @@ static_assert(std::is_standard_layout_v<FlockerVolumeSource> && std::is_aggregat
 constexpr kgen::Field kFlockerVolumeSourceFields[] = {
     {"datasetName", 11, offsetof(FlockerVolumeSource, datasetName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"datasetUUID", 11, offsetof(FlockerVolumeSource, datasetUUID), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kFlockerVolumeSourceWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, true},
 };
 constexpr std::uint8_t kFlockerVolumeSourceSlots[] = {
     0, 2, 1, 0,
@@ -1550,6 +2181,12 @@ constexpr kgen::Field kGCEPersistentDiskVolumeSourceFields[] = {
     {"pdName", 6, offsetof(GCEPersistentDiskVolumeSource, pdName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(GCEPersistentDiskVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kGCEPersistentDiskVolumeSourceWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, true},
+    {3, 1, 0, true},
+    {4, 3, 0, true},
+};
 constexpr std::uint8_t kGCEPersistentDiskVolumeSourceSlots[] = {
     1, 2, 0, 0, 3, 0, 4, 0,
 };
@@ -1559,6 +2196,11 @@ constexpr kgen::Field kGitRepoVolumeSourceFields[] = {
     {"directory", 9, offsetof(GitRepoVolumeSource, directory), kgen::ValueKind::kString, 0, 0, nullptr},
     {"repository", 10, offsetof(GitRepoVolumeSource, repository), kgen::ValueKind::kString, 0, 0, nullptr},
     {"revision", 8, offsetof(GitRepoVolumeSource, revision), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kGitRepoVolumeSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, true},
+    {3, 0, 0, true},
 };
 constexpr std::uint8_t kGitRepoVolumeSourceSlots[] = {
     0, 2, 3, 1, 0, 0, 0, 0,
@@ -1571,6 +2213,12 @@ constexpr kgen::Field kGlusterfsPersistentVolumeSourceFields[] = {
     {"path", 4, offsetof(GlusterfsPersistentVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(GlusterfsPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kGlusterfsPersistentVolumeSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 3, 0, true},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kGlusterfsPersistentVolumeSourceSlots[] = {
     0, 4, 1, 0, 3, 2, 0, 0,
 };
@@ -1581,6 +2229,11 @@ constexpr kgen::Field kGlusterfsVolumeSourceFields[] = {
     {"path", 4, offsetof(GlusterfsVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(GlusterfsVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kGlusterfsVolumeSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, true},
+};
 constexpr std::uint8_t kGlusterfsVolumeSourceSlots[] = {
     0, 3, 1, 0, 2, 0, 0, 0,
 };
@@ -1590,6 +2243,10 @@ constexpr kgen::Field kHostAliasFields[] = {
     {"hostnames", 9, offsetof(HostAlias, hostnames), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"ip", 2, offsetof(HostAlias, ip), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kHostAliasWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kHostAliasSlots[] = {
     0, 0, 1, 2,
 };
@@ -1597,6 +2254,9 @@ constexpr std::uint8_t kHostAliasSlots[] = {
 static_assert(std::is_standard_layout_v<HostIP> && std::is_aggregate_v<HostIP>);
 constexpr kgen::Field kHostIPFields[] = {
     {"ip", 2, offsetof(HostIP, ip), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kHostIPWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kHostIPSlots[] = {
     0, 1,
@@ -1606,6 +2266,10 @@ static_assert(std::is_standard_layout_v<HostPathVolumeSource> && std::is_aggrega
 constexpr kgen::Field kHostPathVolumeSourceFields[] = {
     {"path", 4, offsetof(HostPathVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(HostPathVolumeSource, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kHostPathVolumeSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kHostPathVolumeSourceSlots[] = {
     0, 0, 1, 2,
@@ -1624,6 +2288,19 @@ constexpr kgen::Field kISCSIPersistentVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(ISCSIPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(ISCSIPersistentVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
     {"targetPortal", 12, offsetof(ISCSIPersistentVolumeSource, targetPortal), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kISCSIPersistentVolumeSourceWire[] = {
+    {1, 10, 0, false},
+    {2, 4, 0, false},
+    {3, 6, 0, false},
+    {4, 5, 0, true},
+    {5, 2, 0, true},
+    {6, 8, 0, true},
+    {7, 7, 0, false},
+    {8, 0, 0, true},
+    {10, 9, 0, false},
+    {11, 1, 0, true},
+    {12, 3, 0, false},
 };
 constexpr std::uint8_t kISCSIPersistentVolumeSourceSlots[] = {
     1, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 9, 0, 0, 5, 11, 0, 0, 6, 4, 0, 2, 0, 0,
@@ -1644,6 +2321,19 @@ constexpr kgen::Field kISCSIVolumeSourceFields[] = {
     {"secretRef", 9, offsetof(ISCSIVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
     {"targetPortal", 12, offsetof(ISCSIVolumeSource, targetPortal), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kISCSIVolumeSourceWire[] = {
+    {1, 10, 0, false},
+    {2, 4, 0, false},
+    {3, 6, 0, false},
+    {4, 5, 0, true},
+    {5, 2, 0, true},
+    {6, 8, 0, true},
+    {7, 7, 0, false},
+    {8, 0, 0, true},
+    {10, 9, 0, false},
+    {11, 1, 0, true},
+    {12, 3, 0, false},
+};
 constexpr std::uint8_t kISCSIVolumeSourceSlots[] = {
     1, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 9, 0, 0, 5, 11, 0, 0, 6, 4, 0, 2, 0, 0,
     0, 0, 0, 0, 0, 3, 8, 7,
@@ -1653,6 +2343,10 @@ static_assert(std::is_standard_layout_v<ImageVolumeSource> && std::is_aggregate_
 constexpr kgen::Field kImageVolumeSourceFields[] = {
     {"pullPolicy", 10, offsetof(ImageVolumeSource, pullPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reference", 9, offsetof(ImageVolumeSource, reference), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kImageVolumeSourceWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, true},
 };
 constexpr std::uint8_t kImageVolumeSourceSlots[] = {
     1, 0, 0, 2,
@@ -1667,6 +2361,14 @@ constexpr kgen::Field kLimitRangeItemFields[] = {
     {"min", 3, offsetof(LimitRangeItem, min_), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
     {"type", 4, offsetof(LimitRangeItem, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kLimitRangeItemWire[] = {
+    {1, 5, 0, false},
+    {2, 2, 0, false},
+    {3, 4, 0, false},
+    {4, 0, 0, false},
+    {5, 1, 0, false},
+    {6, 3, 0, false},
+};
 constexpr std::uint8_t kLimitRangeItemSlots[] = {
     0, 2, 3, 0, 0, 0, 0, 0, 0, 4, 5, 1, 0, 0, 6, 0,
 };
@@ -1674,6 +2376,9 @@ constexpr std::uint8_t kLimitRangeItemSlots[] = {
 static_assert(std::is_standard_layout_v<LimitRangeSpec> && std::is_aggregate_v<LimitRangeSpec>);
 constexpr kgen::Field kLimitRangeSpecFields[] = {
     {"limits", 6, offsetof(LimitRangeSpec, limits), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<LimitRangeItem>},
+};
+constexpr kgen::WireField kLimitRangeSpecWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kLimitRangeSpecSlots[] = {
     0, 1,
@@ -1683,6 +2388,10 @@ static_assert(std::is_standard_layout_v<LimitRange> && std::is_aggregate_v<Limit
 constexpr kgen::Field kLimitRangeFields[] = {
     {"metadata", 8, offsetof(LimitRange, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(LimitRange, spec), kgen::ValueKind::kBox, 0, 0, &LimitRangeSpec::kTable},
+};
+constexpr kgen::WireField kLimitRangeWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kLimitRangeSlots[] = {
     0, 0, 1, 2,
@@ -1703,6 +2412,11 @@ constexpr kgen::Field kPortStatusFields[] = {
     {"port", 4, offsetof(PortStatus, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"protocol", 8, offsetof(PortStatus, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPortStatusWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+};
 constexpr std::uint8_t kPortStatusSlots[] = {
     0, 0, 0, 0, 3, 0, 2, 1,
 };
@@ -1714,6 +2428,12 @@ constexpr kgen::Field kLoadBalancerIngressFields[] = {
     {"ipMode", 6, offsetof(LoadBalancerIngress, ipMode), kgen::ValueKind::kString, 0, 0, nullptr},
     {"ports", 5, offsetof(LoadBalancerIngress, ports), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PortStatus>},
 };
+constexpr kgen::WireField kLoadBalancerIngressWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, true},
+    {3, 2, 0, false},
+    {4, 3, 0, false},
+};
 constexpr std::uint8_t kLoadBalancerIngressSlots[] = {
     4, 1, 0, 0, 0, 0, 2, 3,
 };
@@ -1721,6 +2441,9 @@ constexpr std::uint8_t kLoadBalancerIngressSlots[] = {
 static_assert(std::is_standard_layout_v<LoadBalancerStatus> && std::is_aggregate_v<LoadBalancerStatus>);
 constexpr kgen::Field kLoadBalancerStatusFields[] = {
     {"ingress", 7, offsetof(LoadBalancerStatus, ingress), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<LoadBalancerIngress>},
+};
+constexpr kgen::WireField kLoadBalancerStatusWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kLoadBalancerStatusSlots[] = {
     0, 1,
@@ -1731,6 +2454,10 @@ constexpr kgen::Field kLocalVolumeSourceFields[] = {
     {"fsType", 6, offsetof(LocalVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"path", 4, offsetof(LocalVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kLocalVolumeSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kLocalVolumeSourceSlots[] = {
     1, 0, 2, 0,
 };
@@ -1739,6 +2466,10 @@ static_assert(std::is_standard_layout_v<ModifyVolumeStatus> && std::is_aggregate
 constexpr kgen::Field kModifyVolumeStatusFields[] = {
     {"status", 6, offsetof(ModifyVolumeStatus, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"targetVolumeAttributesClassName", 31, offsetof(ModifyVolumeStatus, targetVolumeAttributesClassName), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kModifyVolumeStatusWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kModifyVolumeStatusSlots[] = {
     1, 2, 0, 0,
@@ -1750,6 +2481,11 @@ constexpr kgen::Field kNFSVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(NFSVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"server", 6, offsetof(NFSVolumeSource, server), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kNFSVolumeSourceWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, false},
+    {3, 1, 0, true},
+};
 constexpr std::uint8_t kNFSVolumeSourceSlots[] = {
     0, 2, 0, 0, 1, 3, 0, 0,
 };
@@ -1757,6 +2493,9 @@ constexpr std::uint8_t kNFSVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<NamespaceSpec> && std::is_aggregate_v<NamespaceSpec>);
 constexpr kgen::Field kNamespaceSpecFields[] = {
     {"finalizers", 10, offsetof(NamespaceSpec, finalizers), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+};
+constexpr kgen::WireField kNamespaceSpecWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kNamespaceSpecSlots[] = {
     0, 1,
@@ -1770,6 +2509,13 @@ constexpr kgen::Field kNamespaceConditionFields[] = {
     {"status", 6, offsetof(NamespaceCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(NamespaceCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kNamespaceConditionWire[] = {
+    {1, 4, 0, false},
+    {2, 3, 0, false},
+    {4, 0, 0, false},
+    {5, 2, 0, true},
+    {6, 1, 0, true},
+};
 constexpr std::uint8_t kNamespaceConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
 };
@@ -1778,6 +2524,10 @@ static_assert(std::is_standard_layout_v<NamespaceStatus> && std::is_aggregate_v<
 constexpr kgen::Field kNamespaceStatusFields[] = {
     {"conditions", 10, offsetof(NamespaceStatus, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NamespaceCondition>},
     {"phase", 5, offsetof(NamespaceStatus, phase), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kNamespaceStatusWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kNamespaceStatusSlots[] = {
     0, 0, 2, 1,
@@ -1788,6 +2538,11 @@ constexpr kgen::Field kNamespaceFields[] = {
     {"metadata", 8, offsetof(Namespace, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(Namespace, spec), kgen::ValueKind::kBox, 0, 0, &NamespaceSpec::kTable},
     {"status", 6, offsetof(Namespace, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &NamespaceStatus::kTable},
+};
+constexpr kgen::WireField kNamespaceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kNamespaceSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -1806,6 +2561,9 @@ static_assert(std::is_standard_layout_v<NodeConfigSource> && std::is_aggregate_v
 constexpr kgen::Field kNodeConfigSourceFields[] = {
     {"configMap", 9, offsetof(NodeConfigSource, configMap), kgen::ValueKind::kBox, 0, 0, &ConfigMapNodeConfigSource::kTable},
 };
+constexpr kgen::WireField kNodeConfigSourceWire[] = {
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kNodeConfigSourceSlots[] = {
     1, 0,
 };
@@ -1816,6 +2574,12 @@ constexpr kgen::Field kTaintFields[] = {
     {"key", 3, offsetof(Taint, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"timeAdded", 9, offsetof(Taint, timeAdded), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"value", 5, offsetof(Taint, value), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kTaintWire[] = {
+    {1, 1, 0, false},
+    {2, 3, 0, true},
+    {3, 0, 0, false},
+    {4, 2, 0, false},
 };
 constexpr std::uint8_t kTaintSlots[] = {
     0, 4, 3, 1, 0, 2, 0, 0,
@@ -1831,6 +2595,15 @@ constexpr kgen::Field kNodeSpecFields[] = {
     {"taints", 6, offsetof(NodeSpec, taints), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Taint>},
     {"unschedulable", 13, offsetof(NodeSpec, unschedulable), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kNodeSpecWire[] = {
+    {1, 2, 0, true},
+    {2, 1, 0, true},
+    {3, 4, 0, true},
+    {4, 6, 0, true},
+    {5, 5, 0, false},
+    {6, 0, 0, false},
+    {7, 3, 0, false},
+};
 constexpr std::uint8_t kNodeSpecSlots[] = {
     0, 0, 4, 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 6, 5, 7,
 };
@@ -1839,6 +2612,10 @@ static_assert(std::is_standard_layout_v<NodeAddress> && std::is_aggregate_v<Node
 constexpr kgen::Field kNodeAddressFields[] = {
     {"address", 7, offsetof(NodeAddress, address), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(NodeAddress, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kNodeAddressWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kNodeAddressSlots[] = {
     0, 1, 0, 2,
@@ -1853,6 +2630,14 @@ constexpr kgen::Field kNodeConditionFields[] = {
     {"status", 6, offsetof(NodeCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(NodeCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kNodeConditionWire[] = {
+    {1, 5, 0, false},
+    {2, 4, 0, false},
+    {3, 0, 0, false},
+    {4, 1, 0, false},
+    {5, 3, 0, true},
+    {6, 2, 0, true},
+};
 constexpr std::uint8_t kNodeConditionSlots[] = {
     0, 1, 0, 4, 0, 3, 0, 0, 5, 0, 0, 0, 0, 0, 6, 2,
 };
@@ -1864,6 +2649,12 @@ constexpr kgen::Field kNodeConfigStatusFields[] = {
     {"error", 5, offsetof(NodeConfigStatus, error), kgen::ValueKind::kString, 0, 0, nullptr},
     {"lastKnownGood", 13, offsetof(NodeConfigStatus, lastKnownGood), kgen::ValueKind::kBox, 0, 0, &NodeConfigSource::kTable},
 };
+constexpr kgen::WireField kNodeConfigStatusWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+    {3, 3, 0, false},
+    {4, 2, 0, true},
+};
 constexpr std::uint8_t kNodeConfigStatusSlots[] = {
     2, 0, 0, 0, 4, 0, 3, 1,
 };
@@ -1871,6 +2662,9 @@ constexpr std::uint8_t kNodeConfigStatusSlots[] = {
 static_assert(std::is_standard_layout_v<NodeDaemonEndpoints> && std::is_aggregate_v<NodeDaemonEndpoints>);
 constexpr kgen::Field kNodeDaemonEndpointsFields[] = {
     {"kubeletEndpoint", 15, offsetof(NodeDaemonEndpoints, kubeletEndpoint), kgen::ValueKind::kBox, 0, 0, &DaemonEndpoint::kTable},
+};
+constexpr kgen::WireField kNodeDaemonEndpointsWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kNodeDaemonEndpointsSlots[] = {
     1, 0,
@@ -1880,6 +2674,9 @@ static_assert(std::is_standard_layout_v<NodeFeatures> && std::is_aggregate_v<Nod
 constexpr kgen::Field kNodeFeaturesFields[] = {
     {"supplementalGroupsPolicy", 24, offsetof(NodeFeatures, supplementalGroupsPolicy), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kNodeFeaturesWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kNodeFeaturesSlots[] = {
     1, 0,
 };
@@ -1887,6 +2684,9 @@ constexpr std::uint8_t kNodeFeaturesSlots[] = {
 static_assert(std::is_standard_layout_v<NodeSwapStatus> && std::is_aggregate_v<NodeSwapStatus>);
 constexpr kgen::Field kNodeSwapStatusFields[] = {
     {"capacity", 8, offsetof(NodeSwapStatus, capacity), kgen::ValueKind::kInt64, 0, 0, nullptr},
+};
+constexpr kgen::WireField kNodeSwapStatusWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kNodeSwapStatusSlots[] = {
     1, 0,
@@ -1906,6 +2706,19 @@ constexpr kgen::Field kNodeSystemInfoFields[] = {
     {"swap", 4, offsetof(NodeSystemInfo, swap), kgen::ValueKind::kBox, 0, 0, &NodeSwapStatus::kTable},
     {"systemUUID", 10, offsetof(NodeSystemInfo, systemUUID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kNodeSystemInfoWire[] = {
+    {1, 6, 0, false},
+    {2, 10, 0, false},
+    {3, 1, 0, false},
+    {4, 3, 0, false},
+    {5, 8, 0, false},
+    {6, 2, 0, false},
+    {7, 5, 0, false},
+    {8, 4, 0, false},
+    {9, 7, 0, false},
+    {10, 0, 0, false},
+    {11, 9, 0, false},
+};
 constexpr std::uint8_t kNodeSystemInfoSlots[] = {
     4, 2, 0, 5, 10, 0, 7, 9, 0, 0, 0, 0, 11, 0, 0, 0, 6, 0, 8, 0, 0, 0, 0, 0,
     0, 0, 0, 1, 0, 0, 0, 3,
@@ -1916,6 +2729,10 @@ constexpr kgen::Field kNodeRuntimeHandlerFeaturesFields[] = {
     {"recursiveReadOnlyMounts", 23, offsetof(NodeRuntimeHandlerFeatures, recursiveReadOnlyMounts), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"userNamespaces", 14, offsetof(NodeRuntimeHandlerFeatures, userNamespaces), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kNodeRuntimeHandlerFeaturesWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kNodeRuntimeHandlerFeaturesSlots[] = {
     0, 1, 0, 2,
 };
@@ -1924,6 +2741,10 @@ static_assert(std::is_standard_layout_v<NodeRuntimeHandler> && std::is_aggregate
 constexpr kgen::Field kNodeRuntimeHandlerFields[] = {
     {"name", 4, offsetof(NodeRuntimeHandler, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"features", 8, offsetof(NodeRuntimeHandler, features), kgen::ValueKind::kBox, 0, 0, &NodeRuntimeHandlerFeatures::kTable},
+};
+constexpr kgen::WireField kNodeRuntimeHandlerWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kNodeRuntimeHandlerSlots[] = {
     1, 0, 2, 0,
@@ -1946,6 +2767,22 @@ constexpr kgen::Field kNodeStatusFields[] = {
     {"volumesAttached", 15, offsetof(NodeStatus, volumesAttached), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<AttachedVolume>},
     {"volumesInUse", 12, offsetof(NodeStatus, volumesInUse), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kNodeStatusWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 10, 0, true},
+    {4, 3, 0, false},
+    {5, 0, 0, false},
+    {6, 5, 0, false},
+    {7, 9, 0, false},
+    {8, 8, 0, false},
+    {9, 13, 0, false},
+    {10, 12, 0, false},
+    {11, 4, 0, false},
+    {12, 11, 0, false},
+    {13, 7, 0, false},
+    {14, 6, 0, false},
+};
 constexpr std::uint8_t kNodeStatusSlots[] = {
     8, 7, 0, 13, 0, 5, 0, 0, 12, 0, 11, 0, 14, 1, 3, 0, 0, 10, 0, 0, 0, 4, 0, 2,
     9, 6, 0, 0, 0, 0, 0, 0,
@@ -1957,6 +2794,11 @@ constexpr kgen::Field kNodeFields[] = {
     {"spec", 4, offsetof(Node, spec), kgen::ValueKind::kBox, 0, 0, &NodeSpec::kTable},
     {"status", 6, offsetof(Node, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &NodeStatus::kTable},
 };
+constexpr kgen::WireField kNodeWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kNodeSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
 };
@@ -1966,6 +2808,11 @@ constexpr kgen::Field kNodeAllocatableResourceClaimStatusFields[] = {
     {"containers", 10, offsetof(NodeAllocatableResourceClaimStatus, containers), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"resourceClaimName", 17, offsetof(NodeAllocatableResourceClaimStatus, resourceClaimName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resources", 9, offsetof(NodeAllocatableResourceClaimStatus, resources), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
+};
+constexpr kgen::WireField kNodeAllocatableResourceClaimStatusWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kNodeAllocatableResourceClaimStatusSlots[] = {
     0, 0, 0, 1, 3, 0, 0, 2,
@@ -1984,6 +2831,9 @@ static_assert(std::is_standard_layout_v<VolumeNodeAffinity> && std::is_aggregate
 constexpr kgen::Field kVolumeNodeAffinityFields[] = {
     {"required", 8, offsetof(VolumeNodeAffinity, required), kgen::ValueKind::kBox, 0, 0, &NodeSelector::kTable},
 };
+constexpr kgen::WireField kVolumeNodeAffinityWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kVolumeNodeAffinitySlots[] = {
     1, 0,
 };
@@ -1992,6 +2842,10 @@ static_assert(std::is_standard_layout_v<PhotonPersistentDiskVolumeSource> && std
 constexpr kgen::Field kPhotonPersistentDiskVolumeSourceFields[] = {
     {"fsType", 6, offsetof(PhotonPersistentDiskVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"pdID", 4, offsetof(PhotonPersistentDiskVolumeSource, pdID), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kPhotonPersistentDiskVolumeSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, true},
 };
 constexpr std::uint8_t kPhotonPersistentDiskVolumeSourceSlots[] = {
     0, 2, 1, 0,
@@ -2002,6 +2856,11 @@ constexpr kgen::Field kPortworxVolumeSourceFields[] = {
     {"fsType", 6, offsetof(PortworxVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(PortworxVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"volumeID", 8, offsetof(PortworxVolumeSource, volumeID), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kPortworxVolumeSourceWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, true},
+    {3, 1, 0, true},
 };
 constexpr std::uint8_t kPortworxVolumeSourceSlots[] = {
     0, 2, 0, 3, 1, 0, 0, 0,
@@ -2015,6 +2874,14 @@ constexpr kgen::Field kQuobyteVolumeSourceFields[] = {
     {"tenant", 6, offsetof(QuobyteVolumeSource, tenant), kgen::ValueKind::kString, 0, 0, nullptr},
     {"user", 4, offsetof(QuobyteVolumeSource, user), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volume", 6, offsetof(QuobyteVolumeSource, volume), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kQuobyteVolumeSourceWire[] = {
+    {1, 2, 0, false},
+    {2, 5, 0, false},
+    {3, 1, 0, true},
+    {4, 4, 0, true},
+    {5, 0, 0, true},
+    {6, 3, 0, true},
 };
 constexpr std::uint8_t kQuobyteVolumeSourceSlots[] = {
     0, 0, 0, 0, 3, 0, 1, 4, 6, 2, 0, 5, 0, 0, 0, 0,
@@ -2030,6 +2897,16 @@ constexpr kgen::Field kRBDPersistentVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(RBDPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(RBDPersistentVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
     {"user", 4, offsetof(RBDPersistentVolumeSource, user), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kRBDPersistentVolumeSourceWire[] = {
+    {1, 3, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, true},
+    {4, 4, 0, true},
+    {5, 7, 0, true},
+    {6, 2, 0, true},
+    {7, 6, 0, false},
+    {8, 5, 0, true},
 };
 constexpr std::uint8_t kRBDPersistentVolumeSourceSlots[] = {
     0, 1, 4, 3, 0, 5, 0, 0, 0, 0, 7, 6, 8, 0, 0, 2,
@@ -2048,6 +2925,18 @@ constexpr kgen::Field kScaleIOPersistentVolumeSourceFields[] = {
     {"system", 6, offsetof(ScaleIOPersistentVolumeSource, system), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeName", 10, offsetof(ScaleIOPersistentVolumeSource, volumeName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kScaleIOPersistentVolumeSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 8, 0, false},
+    {3, 4, 0, false},
+    {4, 5, 0, true},
+    {5, 2, 0, true},
+    {6, 7, 0, true},
+    {7, 6, 0, true},
+    {8, 9, 0, true},
+    {9, 0, 0, true},
+    {10, 3, 0, true},
+};
 constexpr std::uint8_t kScaleIOPersistentVolumeSourceSlots[] = {
     2, 1, 0, 0, 0, 0, 9, 0, 0, 10, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     5, 0, 0, 4, 0, 8, 6, 7,
@@ -2061,6 +2950,13 @@ constexpr kgen::Field kStorageOSPersistentVolumeSourceFields[] = {
     {"volumeName", 10, offsetof(StorageOSPersistentVolumeSource, volumeName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeNamespace", 15, offsetof(StorageOSPersistentVolumeSource, volumeNamespace), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kStorageOSPersistentVolumeSourceWire[] = {
+    {1, 3, 0, true},
+    {2, 4, 0, true},
+    {3, 0, 0, true},
+    {4, 1, 0, true},
+    {5, 2, 0, false},
+};
 constexpr std::uint8_t kStorageOSPersistentVolumeSourceSlots[] = {
     0, 0, 0, 0, 0, 0, 0, 1, 3, 2, 0, 0, 0, 4, 0, 5,
 };
@@ -2071,6 +2967,12 @@ constexpr kgen::Field kVsphereVirtualDiskVolumeSourceFields[] = {
     {"storagePolicyID", 15, offsetof(VsphereVirtualDiskVolumeSource, storagePolicyID), kgen::ValueKind::kString, 0, 0, nullptr},
     {"storagePolicyName", 17, offsetof(VsphereVirtualDiskVolumeSource, storagePolicyName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumePath", 10, offsetof(VsphereVirtualDiskVolumeSource, volumePath), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kVsphereVirtualDiskVolumeSourceWire[] = {
+    {1, 3, 0, false},
+    {2, 0, 0, true},
+    {3, 2, 0, true},
+    {4, 1, 0, true},
 };
 constexpr std::uint8_t kVsphereVirtualDiskVolumeSourceSlots[] = {
     0, 0, 0, 0, 1, 3, 4, 2,
@@ -2110,6 +3012,40 @@ constexpr kgen::Field kPersistentVolumeSpecFields[] = {
     {"volumeMode", 10, offsetof(PersistentVolumeSpec, volumeMode), kgen::ValueKind::kString, 0, 0, nullptr},
     {"vsphereVolume", 13, offsetof(PersistentVolumeSpec, vsphereVolume), kgen::ValueKind::kBox, 0, 0, &VsphereVirtualDiskVolumeSource::kTable},
 };
+constexpr kgen::WireField kPersistentVolumeSpecWire[] = {
+    {1, 4, 0, false},
+    {2, 10, 22, false},
+    {3, 0, 0, false},
+    {4, 7, 0, false},
+    {5, 20, 0, true},
+    {6, 26, 0, true},
+    {7, 17, 0, false},
+    {8, 29, 0, false},
+    {9, 19, 0, false},
+    {10, 28, 0, false},
+    {1, 12, 0, false},
+    {2, 1, 0, false},
+    {3, 14, 0, false},
+    {4, 13, 0, false},
+    {5, 18, 0, false},
+    {6, 24, 0, false},
+    {7, 15, 0, false},
+    {8, 6, 0, false},
+    {9, 5, 0, false},
+    {10, 9, 0, false},
+    {11, 11, 0, false},
+    {12, 10, 0, false},
+    {13, 3, 0, false},
+    {14, 30, 0, false},
+    {15, 23, 0, false},
+    {16, 2, 0, false},
+    {17, 21, 0, false},
+    {18, 22, 0, false},
+    {19, 25, 0, false},
+    {20, 16, 0, false},
+    {21, 27, 0, false},
+    {22, 8, 0, false},
+};
 constexpr std::uint8_t kPersistentVolumeSpecSlots[] = {
     6, 28, 30, 0, 27, 0, 8, 24, 29, 0, 0, 0, 0, 23, 0, 0, 15, 0, 0, 0, 10, 2, 0, 0,
     22, 0, 9, 14, 0, 26, 0, 11, 21, 0, 0, 4, 0, 0, 19, 0, 0, 0, 31, 0, 0, 17, 0, 0,
@@ -2123,6 +3059,12 @@ constexpr kgen::Field kPersistentVolumeStatusFields[] = {
     {"phase", 5, offsetof(PersistentVolumeStatus, phase), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(PersistentVolumeStatus, reason), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPersistentVolumeStatusWire[] = {
+    {1, 2, 0, true},
+    {2, 1, 0, true},
+    {3, 3, 0, true},
+    {4, 0, 0, false},
+};
 constexpr std::uint8_t kPersistentVolumeStatusSlots[] = {
     0, 0, 1, 3, 0, 0, 4, 2,
 };
@@ -2132,6 +3074,11 @@ constexpr kgen::Field kPersistentVolumeFields[] = {
     {"metadata", 8, offsetof(PersistentVolume, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(PersistentVolume, spec), kgen::ValueKind::kBox, 0, 0, &PersistentVolumeSpec::kTable},
     {"status", 6, offsetof(PersistentVolume, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &PersistentVolumeStatus::kTable},
+};
+constexpr kgen::WireField kPersistentVolumeWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kPersistentVolumeSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -2145,6 +3092,14 @@ constexpr kgen::Field kPersistentVolumeClaimConditionFields[] = {
     {"reason", 6, offsetof(PersistentVolumeClaimCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
     {"status", 6, offsetof(PersistentVolumeClaimCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(PersistentVolumeClaimCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kPersistentVolumeClaimConditionWire[] = {
+    {1, 5, 0, false},
+    {2, 4, 0, false},
+    {3, 0, 0, false},
+    {4, 1, 0, false},
+    {5, 3, 0, true},
+    {6, 2, 0, true},
 };
 constexpr std::uint8_t kPersistentVolumeClaimConditionSlots[] = {
     0, 0, 0, 4, 0, 3, 1, 0, 5, 0, 0, 0, 0, 0, 6, 2,
@@ -2161,6 +3116,16 @@ constexpr kgen::Field kPersistentVolumeClaimStatusFields[] = {
     {"modifyVolumeStatus", 18, offsetof(PersistentVolumeClaimStatus, modifyVolumeStatus), kgen::ValueKind::kBox, 0, 0, &ModifyVolumeStatus::kTable},
     {"phase", 5, offsetof(PersistentVolumeClaimStatus, phase), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPersistentVolumeClaimStatusWire[] = {
+    {1, 7, 0, true},
+    {2, 0, 0, false},
+    {3, 3, 0, false},
+    {4, 4, 0, false},
+    {5, 2, 0, false},
+    {7, 1, 0, false},
+    {8, 5, 0, false},
+    {9, 6, 0, false},
+};
 constexpr std::uint8_t kPersistentVolumeClaimStatusSlots[] = {
     0, 0, 0, 7, 1, 6, 0, 0, 0, 8, 3, 2, 0, 0, 5, 4,
 };
@@ -2170,6 +3135,11 @@ constexpr kgen::Field kPersistentVolumeClaimFields[] = {
     {"metadata", 8, offsetof(PersistentVolumeClaim, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(PersistentVolumeClaim, spec), kgen::ValueKind::kBox, 0, 0, &PersistentVolumeClaimSpec::kTable},
     {"status", 6, offsetof(PersistentVolumeClaim, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &PersistentVolumeClaimStatus::kTable},
+};
+constexpr kgen::WireField kPersistentVolumeClaimWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kPersistentVolumeClaimSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -2189,6 +3159,10 @@ constexpr kgen::Field kPersistentVolumeClaimVolumeSourceFields[] = {
     {"claimName", 9, offsetof(PersistentVolumeClaimVolumeSource, claimName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(PersistentVolumeClaimVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPersistentVolumeClaimVolumeSourceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
+};
 constexpr std::uint8_t kPersistentVolumeClaimVolumeSourceSlots[] = {
     2, 1, 0, 0,
 };
@@ -2207,6 +3181,10 @@ constexpr kgen::Field kPodDNSConfigOptionFields[] = {
     {"name", 4, offsetof(PodDNSConfigOption, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"value", 5, offsetof(PodDNSConfigOption, value), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPodDNSConfigOptionWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kPodDNSConfigOptionSlots[] = {
     1, 0, 2, 0,
 };
@@ -2217,6 +3195,11 @@ constexpr kgen::Field kPodDNSConfigFields[] = {
     {"options", 7, offsetof(PodDNSConfig, options), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PodDNSConfigOption>},
     {"searches", 8, offsetof(PodDNSConfig, searches), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kPodDNSConfigWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kPodDNSConfigSlots[] = {
     1, 0, 0, 0, 0, 2, 0, 3,
 };
@@ -2225,6 +3208,9 @@ static_assert(std::is_standard_layout_v<PodOS> && std::is_aggregate_v<PodOS>);
 constexpr kgen::Field kPodOSFields[] = {
     {"name", 4, offsetof(PodOS, name), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPodOSWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kPodOSSlots[] = {
     1, 0,
 };
@@ -2232,6 +3218,9 @@ constexpr std::uint8_t kPodOSSlots[] = {
 static_assert(std::is_standard_layout_v<PodReadinessGate> && std::is_aggregate_v<PodReadinessGate>);
 constexpr kgen::Field kPodReadinessGateFields[] = {
     {"conditionType", 13, offsetof(PodReadinessGate, conditionType), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kPodReadinessGateWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kPodReadinessGateSlots[] = {
     0, 1,
@@ -2243,6 +3232,11 @@ constexpr kgen::Field kPodResourceClaimFields[] = {
     {"resourceClaimName", 17, offsetof(PodResourceClaim, resourceClaimName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resourceClaimTemplateName", 25, offsetof(PodResourceClaim, resourceClaimTemplateName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPodResourceClaimWire[] = {
+    {1, 0, 0, false},
+    {3, 1, 0, false},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kPodResourceClaimSlots[] = {
     0, 1, 0, 3, 2, 0, 0, 0,
 };
@@ -2250,6 +3244,9 @@ constexpr std::uint8_t kPodResourceClaimSlots[] = {
 static_assert(std::is_standard_layout_v<PodSchedulingGate> && std::is_aggregate_v<PodSchedulingGate>);
 constexpr kgen::Field kPodSchedulingGateFields[] = {
     {"name", 4, offsetof(PodSchedulingGate, name), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kPodSchedulingGateWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kPodSchedulingGateSlots[] = {
     1, 0,
@@ -2259,6 +3256,9 @@ static_assert(std::is_standard_layout_v<PodSchedulingGroup> && std::is_aggregate
 constexpr kgen::Field kPodSchedulingGroupFields[] = {
     {"podGroupName", 12, offsetof(PodSchedulingGroup, podGroupName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPodSchedulingGroupWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kPodSchedulingGroupSlots[] = {
     0, 1,
 };
@@ -2267,6 +3267,10 @@ static_assert(std::is_standard_layout_v<Sysctl> && std::is_aggregate_v<Sysctl>);
 constexpr kgen::Field kSysctlFields[] = {
     {"name", 4, offsetof(Sysctl, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"value", 5, offsetof(Sysctl, value), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kSysctlWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kSysctlSlots[] = {
     1, 0, 2, 0,
@@ -2288,6 +3292,21 @@ constexpr kgen::Field kPodSecurityContextFields[] = {
     {"sysctls", 7, offsetof(PodSecurityContext, sysctls), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Sysctl>},
     {"windowsOptions", 14, offsetof(PodSecurityContext, windowsOptions), kgen::ValueKind::kBox, 0, 0, &WindowsSecurityContextOptions::kTable},
 };
+constexpr kgen::WireField kPodSecurityContextWire[] = {
+    {1, 7, 0, false},
+    {2, 5, 0, false},
+    {3, 4, 0, false},
+    {4, 9, 0, false},
+    {5, 1, 0, false},
+    {6, 3, 0, false},
+    {7, 11, 0, false},
+    {8, 12, 0, false},
+    {9, 2, 0, false},
+    {10, 8, 0, false},
+    {11, 0, 0, false},
+    {12, 10, 0, false},
+    {13, 6, 0, false},
+};
 constexpr std::uint8_t kPodSecurityContextSlots[] = {
     0, 0, 0, 5, 7, 0, 0, 3, 12, 0, 0, 13, 8, 9, 0, 0, 4, 0, 0, 0, 0, 0, 2, 0,
     6, 11, 1, 0, 0, 0, 10, 0,
@@ -2300,6 +3319,13 @@ constexpr kgen::Field kTolerationFields[] = {
     {"operator", 8, offsetof(Toleration, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"tolerationSeconds", 17, offsetof(Toleration, tolerationSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"value", 5, offsetof(Toleration, value), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kTolerationWire[] = {
+    {1, 1, 0, true},
+    {2, 2, 0, true},
+    {3, 4, 0, true},
+    {4, 0, 0, true},
+    {5, 3, 0, false},
 };
 constexpr std::uint8_t kTolerationSlots[] = {
     0, 0, 0, 0, 0, 4, 0, 0, 3, 5, 2, 0, 0, 1, 0, 0,
@@ -2316,6 +3342,16 @@ constexpr kgen::Field kTopologySpreadConstraintFields[] = {
     {"topologyKey", 11, offsetof(TopologySpreadConstraint, topologyKey), kgen::ValueKind::kString, 0, 0, nullptr},
     {"whenUnsatisfiable", 17, offsetof(TopologySpreadConstraint, whenUnsatisfiable), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kTopologySpreadConstraintWire[] = {
+    {1, 2, 0, false},
+    {2, 6, 0, false},
+    {3, 7, 0, false},
+    {4, 0, 0, false},
+    {5, 3, 0, false},
+    {6, 4, 0, false},
+    {7, 5, 0, false},
+    {8, 1, 0, false},
+};
 constexpr std::uint8_t kTopologySpreadConstraintSlots[] = {
     5, 8, 7, 0, 0, 1, 6, 2, 0, 4, 0, 0, 0, 0, 0, 3,
 };
@@ -2330,6 +3366,15 @@ constexpr kgen::Field kPodCertificateProjectionFields[] = {
     {"signerName", 10, offsetof(PodCertificateProjection, signerName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"userAnnotations", 15, offsetof(PodCertificateProjection, userAnnotations), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kPodCertificateProjectionWire[] = {
+    {1, 5, 0, true},
+    {2, 3, 0, true},
+    {3, 4, 0, false},
+    {4, 1, 0, true},
+    {5, 2, 0, true},
+    {6, 0, 0, true},
+    {7, 6, 0, false},
+};
 constexpr std::uint8_t kPodCertificateProjectionSlots[] = {
     0, 3, 0, 6, 0, 1, 7, 0, 0, 2, 0, 0, 0, 4, 5, 0,
 };
@@ -2340,6 +3385,12 @@ constexpr kgen::Field kSecretProjectionFields[] = {
     {"items", 5, offsetof(SecretProjection, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<KeyToPath>},
     {"optional", 8, offsetof(SecretProjection, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kSecretProjectionWire[] = {
+    {1, 3, 1, false},
+    {2, 1, 0, false},
+    {4, 2, 0, false},
+    {1, 0, 0, true},
+};
 constexpr std::uint8_t kSecretProjectionSlots[] = {
     0, 1, 0, 3, 0, 0, 0, 2,
 };
@@ -2349,6 +3400,11 @@ constexpr kgen::Field kServiceAccountTokenProjectionFields[] = {
     {"audience", 8, offsetof(ServiceAccountTokenProjection, audience), kgen::ValueKind::kString, 0, 0, nullptr},
     {"expirationSeconds", 17, offsetof(ServiceAccountTokenProjection, expirationSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"path", 4, offsetof(ServiceAccountTokenProjection, path), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kServiceAccountTokenProjectionWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kServiceAccountTokenProjectionSlots[] = {
     0, 2, 1, 0, 3, 0, 0, 0,
@@ -2363,6 +3419,14 @@ constexpr kgen::Field kVolumeProjectionFields[] = {
     {"secret", 6, offsetof(VolumeProjection, secret), kgen::ValueKind::kBox, 0, 0, &SecretProjection::kTable},
     {"serviceAccountToken", 19, offsetof(VolumeProjection, serviceAccountToken), kgen::ValueKind::kBox, 0, 0, &ServiceAccountTokenProjection::kTable},
 };
+constexpr kgen::WireField kVolumeProjectionWire[] = {
+    {1, 4, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+    {4, 5, 0, false},
+    {5, 0, 0, false},
+    {6, 3, 0, false},
+};
 constexpr std::uint8_t kVolumeProjectionSlots[] = {
     0, 2, 0, 3, 6, 0, 0, 1, 0, 4, 0, 0, 0, 0, 5, 0,
 };
@@ -2371,6 +3435,10 @@ static_assert(std::is_standard_layout_v<ProjectedVolumeSource> && std::is_aggreg
 constexpr kgen::Field kProjectedVolumeSourceFields[] = {
     {"defaultMode", 11, offsetof(ProjectedVolumeSource, defaultMode), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"sources", 7, offsetof(ProjectedVolumeSource, sources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<VolumeProjection>},
+};
+constexpr kgen::WireField kProjectedVolumeSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kProjectedVolumeSourceSlots[] = {
     2, 0, 0, 1,
@@ -2386,6 +3454,16 @@ constexpr kgen::Field kRBDVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(RBDVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(RBDVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
     {"user", 4, offsetof(RBDVolumeSource, user), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kRBDVolumeSourceWire[] = {
+    {1, 3, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, true},
+    {4, 4, 0, true},
+    {5, 7, 0, true},
+    {6, 2, 0, true},
+    {7, 6, 0, false},
+    {8, 5, 0, true},
 };
 constexpr std::uint8_t kRBDVolumeSourceSlots[] = {
     0, 1, 4, 3, 0, 5, 0, 0, 0, 0, 7, 6, 8, 0, 0, 2,
@@ -2404,6 +3482,18 @@ constexpr kgen::Field kScaleIOVolumeSourceFields[] = {
     {"system", 6, offsetof(ScaleIOVolumeSource, system), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeName", 10, offsetof(ScaleIOVolumeSource, volumeName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kScaleIOVolumeSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 8, 0, false},
+    {3, 4, 0, false},
+    {4, 5, 0, true},
+    {5, 2, 0, true},
+    {6, 7, 0, true},
+    {7, 6, 0, true},
+    {8, 9, 0, true},
+    {9, 0, 0, true},
+    {10, 3, 0, true},
+};
 constexpr std::uint8_t kScaleIOVolumeSourceSlots[] = {
     2, 1, 0, 0, 0, 0, 9, 0, 0, 10, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     5, 0, 0, 4, 0, 8, 6, 7,
@@ -2416,6 +3506,12 @@ constexpr kgen::Field kSecretVolumeSourceFields[] = {
     {"optional", 8, offsetof(SecretVolumeSource, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretName", 10, offsetof(SecretVolumeSource, secretName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kSecretVolumeSourceWire[] = {
+    {1, 3, 0, true},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kSecretVolumeSourceSlots[] = {
     4, 0, 0, 3, 0, 0, 1, 2,
 };
@@ -2427,6 +3523,13 @@ constexpr kgen::Field kStorageOSVolumeSourceFields[] = {
     {"secretRef", 9, offsetof(StorageOSVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
     {"volumeName", 10, offsetof(StorageOSVolumeSource, volumeName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeNamespace", 15, offsetof(StorageOSVolumeSource, volumeNamespace), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kStorageOSVolumeSourceWire[] = {
+    {1, 3, 0, true},
+    {2, 4, 0, true},
+    {3, 0, 0, true},
+    {4, 1, 0, true},
+    {5, 2, 0, false},
 };
 constexpr std::uint8_t kStorageOSVolumeSourceSlots[] = {
     0, 0, 0, 0, 0, 0, 0, 1, 3, 2, 0, 0, 0, 4, 0, 5,
@@ -2465,6 +3568,40 @@ constexpr kgen::Field kVolumeFields[] = {
     {"secret", 6, offsetof(Volume, secret), kgen::ValueKind::kBox, 0, 0, &SecretVolumeSource::kTable},
     {"storageos", 9, offsetof(Volume, storageos), kgen::ValueKind::kBox, 0, 0, &StorageOSVolumeSource::kTable},
     {"vsphereVolume", 13, offsetof(Volume, vsphereVolume), kgen::ValueKind::kBox, 0, 0, &VsphereVirtualDiskVolumeSource::kTable},
+};
+constexpr kgen::WireField kVolumeWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 30, false},
+    {1, 17, 0, false},
+    {2, 9, 0, false},
+    {3, 14, 0, false},
+    {4, 1, 0, false},
+    {5, 15, 0, false},
+    {6, 28, 0, false},
+    {7, 20, 0, false},
+    {8, 19, 0, false},
+    {9, 16, 0, false},
+    {10, 21, 0, false},
+    {11, 26, 0, false},
+    {12, 12, 0, false},
+    {13, 5, 0, false},
+    {14, 4, 0, false},
+    {15, 13, 0, false},
+    {16, 8, 0, false},
+    {17, 11, 0, false},
+    {18, 3, 0, false},
+    {19, 6, 0, false},
+    {20, 30, 0, false},
+    {21, 25, 0, false},
+    {22, 2, 0, false},
+    {23, 22, 0, false},
+    {24, 23, 0, false},
+    {25, 27, 0, false},
+    {26, 24, 0, false},
+    {27, 29, 0, false},
+    {28, 7, 0, false},
+    {29, 10, 0, false},
+    {30, 18, 0, false},
 };
 constexpr std::uint8_t kVolumeSlots[] = {
     30, 0, 31, 0, 20, 17, 16, 1, 23, 0, 0, 0, 2, 0, 6, 0, 0, 0, 0, 0, 12, 25, 0, 0,
@@ -2517,6 +3654,50 @@ constexpr kgen::Field kPodSpecFields[] = {
     {"topologySpreadConstraints", 25, offsetof(PodSpec, topologySpreadConstraints), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<TopologySpreadConstraint>},
     {"volumes", 7, offsetof(PodSpec, volumes), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Volume>},
 };
+constexpr kgen::WireField kPodSpecWire[] = {
+    {1, 41, 0, false},
+    {2, 3, 0, false},
+    {3, 27, 0, true},
+    {4, 38, 0, false},
+    {5, 0, 0, false},
+    {6, 5, 0, true},
+    {7, 18, 0, false},
+    {8, 34, 0, true},
+    {9, 33, 0, true},
+    {10, 17, 0, true},
+    {11, 10, 0, true},
+    {12, 11, 0, true},
+    {13, 9, 0, true},
+    {14, 32, 0, false},
+    {15, 15, 0, false},
+    {16, 13, 0, true},
+    {17, 37, 0, true},
+    {18, 1, 0, false},
+    {19, 29, 0, true},
+    {20, 16, 0, false},
+    {21, 2, 0, false},
+    {22, 39, 0, false},
+    {23, 8, 0, false},
+    {24, 23, 0, true},
+    {25, 22, 0, false},
+    {26, 4, 0, false},
+    {27, 36, 0, false},
+    {28, 24, 0, false},
+    {29, 28, 0, false},
+    {30, 6, 0, false},
+    {31, 21, 0, false},
+    {32, 20, 0, false},
+    {33, 40, 0, false},
+    {34, 7, 0, false},
+    {35, 35, 0, false},
+    {36, 19, 0, false},
+    {37, 12, 0, false},
+    {38, 30, 0, false},
+    {39, 25, 0, false},
+    {40, 26, 0, false},
+    {41, 14, 0, false},
+    {43, 31, 0, false},
+};
 constexpr std::uint8_t kPodSpecSlots[] = {
     0, 8, 0, 0, 0, 0, 0, 0, 0, 30, 0, 20, 38, 0, 0, 0, 14, 0, 0, 0, 0, 5, 4, 0,
     18, 0, 17, 37, 0, 0, 0, 6, 0, 13, 7, 0, 0, 42, 0, 0, 33, 0, 0, 0, 0, 0, 0, 10,
@@ -2536,6 +3717,15 @@ constexpr kgen::Field kPodConditionFields[] = {
     {"status", 6, offsetof(PodCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(PodCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPodConditionWire[] = {
+    {1, 6, 0, false},
+    {2, 5, 0, false},
+    {3, 0, 0, false},
+    {4, 1, 0, false},
+    {5, 4, 0, true},
+    {6, 2, 0, true},
+    {7, 3, 0, true},
+};
 constexpr std::uint8_t kPodConditionSlots[] = {
     6, 0, 0, 0, 4, 0, 0, 2, 0, 5, 0, 3, 0, 0, 7, 1,
 };
@@ -2545,6 +3735,10 @@ constexpr kgen::Field kPodExtendedResourceClaimStatusFields[] = {
     {"requestMappings", 15, offsetof(PodExtendedResourceClaimStatus, requestMappings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ContainerExtendedResourceRequest>},
     {"resourceClaimName", 17, offsetof(PodExtendedResourceClaimStatus, resourceClaimName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPodExtendedResourceClaimStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kPodExtendedResourceClaimStatusSlots[] = {
     1, 0, 0, 2,
 };
@@ -2552,6 +3746,9 @@ constexpr std::uint8_t kPodExtendedResourceClaimStatusSlots[] = {
 static_assert(std::is_standard_layout_v<PodIP> && std::is_aggregate_v<PodIP>);
 constexpr kgen::Field kPodIPFields[] = {
     {"ip", 2, offsetof(PodIP, ip), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
+};
+constexpr kgen::WireField kPodIPWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kPodIPSlots[] = {
     0, 1,
@@ -2561,6 +3758,10 @@ static_assert(std::is_standard_layout_v<PodResourceClaimStatus> && std::is_aggre
 constexpr kgen::Field kPodResourceClaimStatusFields[] = {
     {"name", 4, offsetof(PodResourceClaimStatus, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resourceClaimName", 17, offsetof(PodResourceClaimStatus, resourceClaimName), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kPodResourceClaimStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kPodResourceClaimStatusSlots[] = {
     1, 0, 0, 2,
@@ -2590,6 +3791,29 @@ constexpr kgen::Field kPodStatusFields[] = {
     {"resources", 9, offsetof(PodStatus, resources), kgen::ValueKind::kBox, 0, 0, &ResourceRequirements::kTable},
     {"startTime", 9, offsetof(PodStatus, startTime), kgen::ValueKind::kTime, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPodStatusWire[] = {
+    {1, 12, 0, true},
+    {2, 1, 0, false},
+    {3, 8, 0, true},
+    {4, 16, 0, true},
+    {5, 5, 0, true},
+    {6, 13, 0, true},
+    {7, 20, 0, false},
+    {8, 2, 0, false},
+    {9, 15, 0, true},
+    {10, 7, 0, false},
+    {11, 10, 0, true},
+    {12, 14, 0, false},
+    {13, 3, 0, false},
+    {14, 17, 0, true},
+    {15, 18, 0, false},
+    {16, 6, 0, false},
+    {17, 11, 0, true},
+    {18, 4, 0, false},
+    {19, 0, 0, false},
+    {20, 19, 0, false},
+    {21, 9, 0, false},
+};
 constexpr std::uint8_t kPodStatusSlots[] = {
     10, 0, 0, 3, 0, 0, 1, 0, 0, 18, 0, 0, 0, 14, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0,
     0, 13, 19, 11, 0, 0, 0, 21, 7, 0, 0, 4, 0, 0, 15, 0, 0, 0, 8, 0, 0, 0, 20, 0,
@@ -2601,6 +3825,11 @@ constexpr kgen::Field kPodFields[] = {
     {"metadata", 8, offsetof(Pod, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(Pod, spec), kgen::ValueKind::kBox, 0, 0, &PodSpec::kTable},
     {"status", 6, offsetof(Pod, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &PodStatus::kTable},
+};
+constexpr kgen::WireField kPodWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kPodSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -2620,6 +3849,10 @@ constexpr kgen::Field kPodTemplateSpecFields[] = {
     {"metadata", 8, offsetof(PodTemplateSpec, metadata), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(PodTemplateSpec, spec), kgen::ValueKind::kBox, 0, 0, &PodSpec::kTable},
 };
+constexpr kgen::WireField kPodTemplateSpecWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kPodTemplateSpecSlots[] = {
     0, 0, 1, 2,
 };
@@ -2628,6 +3861,10 @@ static_assert(std::is_standard_layout_v<PodTemplate> && std::is_aggregate_v<PodT
 constexpr kgen::Field kPodTemplateFields[] = {
     {"metadata", 8, offsetof(PodTemplate, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"template", 8, offsetof(PodTemplate, template_), kgen::ValueKind::kBox, 0, 0, &PodTemplateSpec::kTable},
+};
+constexpr kgen::WireField kPodTemplateWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kPodTemplateSlots[] = {
     1, 2, 0, 0,
@@ -2649,6 +3886,12 @@ constexpr kgen::Field kReplicationControllerSpecFields[] = {
     {"selector", 8, offsetof(ReplicationControllerSpec, selector), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"template", 8, offsetof(ReplicationControllerSpec, template_), kgen::ValueKind::kBox, 0, 0, &PodTemplateSpec::kTable},
 };
+constexpr kgen::WireField kReplicationControllerSpecWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 3, 0, false},
+    {4, 0, 0, true},
+};
 constexpr std::uint8_t kReplicationControllerSpecSlots[] = {
     3, 1, 0, 0, 0, 4, 0, 2,
 };
@@ -2660,6 +3903,13 @@ constexpr kgen::Field kReplicationControllerConditionFields[] = {
     {"reason", 6, offsetof(ReplicationControllerCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
     {"status", 6, offsetof(ReplicationControllerCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(ReplicationControllerCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kReplicationControllerConditionWire[] = {
+    {1, 4, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, false},
+    {4, 2, 0, true},
+    {5, 1, 0, true},
 };
 constexpr std::uint8_t kReplicationControllerConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -2674,6 +3924,14 @@ constexpr kgen::Field kReplicationControllerStatusFields[] = {
     {"readyReplicas", 13, offsetof(ReplicationControllerStatus, readyReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"replicas", 8, offsetof(ReplicationControllerStatus, replicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kReplicationControllerStatusWire[] = {
+    {1, 5, 0, false},
+    {2, 2, 0, true},
+    {3, 3, 0, true},
+    {4, 4, 0, true},
+    {5, 0, 0, true},
+    {6, 1, 0, false},
+};
 constexpr std::uint8_t kReplicationControllerStatusSlots[] = {
     6, 4, 0, 0, 0, 0, 5, 0, 3, 2, 1, 0, 0, 0, 0, 0,
 };
@@ -2683,6 +3941,11 @@ constexpr kgen::Field kReplicationControllerFields[] = {
     {"metadata", 8, offsetof(ReplicationController, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(ReplicationController, spec), kgen::ValueKind::kBox, 0, 0, &ReplicationControllerSpec::kTable},
     {"status", 6, offsetof(ReplicationController, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &ReplicationControllerStatus::kTable},
+};
+constexpr kgen::WireField kReplicationControllerWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kReplicationControllerSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -2703,6 +3966,11 @@ constexpr kgen::Field kScopedResourceSelectorRequirementFields[] = {
     {"scopeName", 9, offsetof(ScopedResourceSelectorRequirement, scopeName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"values", 6, offsetof(ScopedResourceSelectorRequirement, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kScopedResourceSelectorRequirementWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kScopedResourceSelectorRequirementSlots[] = {
     0, 0, 0, 3, 1, 2, 0, 0,
 };
@@ -2710,6 +3978,9 @@ constexpr std::uint8_t kScopedResourceSelectorRequirementSlots[] = {
 static_assert(std::is_standard_layout_v<ScopeSelector> && std::is_aggregate_v<ScopeSelector>);
 constexpr kgen::Field kScopeSelectorFields[] = {
     {"matchExpressions", 16, offsetof(ScopeSelector, matchExpressions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ScopedResourceSelectorRequirement>},
+};
+constexpr kgen::WireField kScopeSelectorWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kScopeSelectorSlots[] = {
     1, 0,
@@ -2721,6 +3992,11 @@ constexpr kgen::Field kResourceQuotaSpecFields[] = {
     {"scopeSelector", 13, offsetof(ResourceQuotaSpec, scopeSelector), kgen::ValueKind::kBox, 0, 0, &ScopeSelector::kTable},
     {"scopes", 6, offsetof(ResourceQuotaSpec, scopes), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kResourceQuotaSpecWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kResourceQuotaSpecSlots[] = {
     2, 0, 0, 1, 0, 3, 0, 0,
 };
@@ -2729,6 +4005,10 @@ static_assert(std::is_standard_layout_v<ResourceQuotaStatus> && std::is_aggregat
 constexpr kgen::Field kResourceQuotaStatusFields[] = {
     {"hard", 4, offsetof(ResourceQuotaStatus, hard), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
     {"used", 4, offsetof(ResourceQuotaStatus, used), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
+};
+constexpr kgen::WireField kResourceQuotaStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kResourceQuotaStatusSlots[] = {
     0, 2, 1, 0,
@@ -2739,6 +4019,11 @@ constexpr kgen::Field kResourceQuotaFields[] = {
     {"metadata", 8, offsetof(ResourceQuota, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(ResourceQuota, spec), kgen::ValueKind::kBox, 0, 0, &ResourceQuotaSpec::kTable},
     {"status", 6, offsetof(ResourceQuota, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &ResourceQuotaStatus::kTable},
+};
+constexpr kgen::WireField kResourceQuotaWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kResourceQuotaSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -2760,6 +4045,13 @@ constexpr kgen::Field kSecretFields[] = {
     {"immutable", 9, offsetof(Secret, immutable), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"stringData", 10, offsetof(Secret, stringData), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"type", 4, offsetof(Secret, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kSecretWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 4, 0, true},
+    {4, 3, 0, false},
+    {5, 2, 0, false},
 };
 constexpr std::uint8_t kSecretSlots[] = {
     3, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 4, 0, 5, 0,
@@ -2783,6 +4075,14 @@ constexpr kgen::Field kServicePortFields[] = {
     {"protocol", 8, offsetof(ServicePort, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
     {"targetPort", 10, offsetof(ServicePort, targetPort), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kServicePortWire[] = {
+    {1, 0, 0, true},
+    {2, 4, 0, true},
+    {3, 3, 0, false},
+    {4, 5, 0, false},
+    {5, 2, 0, true},
+    {6, 1, 0, false},
+};
 constexpr std::uint8_t kServicePortSlots[] = {
     0, 2, 3, 1, 0, 0, 0, 0, 0, 5, 0, 0, 6, 4, 0, 0,
 };
@@ -2790,6 +4090,9 @@ constexpr std::uint8_t kServicePortSlots[] = {
 static_assert(std::is_standard_layout_v<SessionAffinityConfig> && std::is_aggregate_v<SessionAffinityConfig>);
 constexpr kgen::Field kSessionAffinityConfigFields[] = {
     {"clientIP", 8, offsetof(SessionAffinityConfig, clientIP), kgen::ValueKind::kBox, 0, 0, &ClientIPConfig::kTable},
+};
+constexpr kgen::WireField kSessionAffinityConfigWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kSessionAffinityConfigSlots[] = {
     0, 1,
@@ -2818,6 +4121,28 @@ constexpr kgen::Field kServiceSpecFields[] = {
     {"trafficDistribution", 19, offsetof(ServiceSpec, trafficDistribution), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(ServiceSpec, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kServiceSpecWire[] = {
+    {1, 13, 0, false},
+    {2, 15, 0, false},
+    {3, 1, 0, true},
+    {4, 19, 0, true},
+    {5, 3, 0, false},
+    {7, 16, 0, true},
+    {8, 11, 0, true},
+    {9, 12, 0, false},
+    {10, 4, 0, true},
+    {11, 5, 0, true},
+    {12, 6, 0, true},
+    {13, 14, 0, true},
+    {14, 17, 0, false},
+    {17, 9, 0, false},
+    {18, 2, 0, false},
+    {19, 8, 0, false},
+    {20, 0, 0, false},
+    {21, 10, 0, false},
+    {22, 7, 0, false},
+    {23, 18, 0, false},
+};
 constexpr std::uint8_t kServiceSpecSlots[] = {
     0, 9, 0, 0, 5, 0, 0, 0, 0, 0, 11, 0, 0, 0, 10, 19, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 13, 0, 0, 0, 0, 0, 16, 0, 12, 0, 1, 0, 7, 6, 18, 0, 0, 0, 0, 0, 0, 15, 2,
@@ -2829,6 +4154,10 @@ constexpr kgen::Field kServiceStatusFields[] = {
     {"conditions", 10, offsetof(ServiceStatus, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::meta::v1::Condition>},
     {"loadBalancer", 12, offsetof(ServiceStatus, loadBalancer), kgen::ValueKind::kBox, 0, 0, &LoadBalancerStatus::kTable},
 };
+constexpr kgen::WireField kServiceStatusWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kServiceStatusSlots[] = {
     1, 2, 0, 0,
 };
@@ -2838,6 +4167,11 @@ constexpr kgen::Field kServiceFields[] = {
     {"metadata", 8, offsetof(Service, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(Service, spec), kgen::ValueKind::kBox, 0, 0, &ServiceSpec::kTable},
     {"status", 6, offsetof(Service, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &ServiceStatus::kTable},
+};
+constexpr kgen::WireField kServiceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kServiceSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -2849,6 +4183,12 @@ constexpr kgen::Field kServiceAccountFields[] = {
     {"automountServiceAccountToken", 28, offsetof(ServiceAccount, automountServiceAccountToken), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"imagePullSecrets", 16, offsetof(ServiceAccount, imagePullSecrets), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<LocalObjectReference>},
     {"secrets", 7, offsetof(ServiceAccount, secrets), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ObjectReference>},
+};
+constexpr kgen::WireField kServiceAccountWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, false},
+    {3, 2, 0, false},
+    {4, 1, 0, false},
 };
 constexpr std::uint8_t kServiceAccountSlots[] = {
     0, 0, 4, 0, 1, 2, 3, 0,
@@ -2877,6 +4217,10 @@ constexpr kgen::Field kTopologySelectorLabelRequirementFields[] = {
     {"key", 3, offsetof(TopologySelectorLabelRequirement, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"values", 6, offsetof(TopologySelectorLabelRequirement, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kTopologySelectorLabelRequirementWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kTopologySelectorLabelRequirementSlots[] = {
     2, 0, 1, 0,
 };
@@ -2885,6 +4229,9 @@ static_assert(std::is_standard_layout_v<TopologySelectorTerm> && std::is_aggrega
 constexpr kgen::Field kTopologySelectorTermFields[] = {
     {"matchLabelExpressions", 21, offsetof(TopologySelectorTerm, matchLabelExpressions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<TopologySelectorLabelRequirement>},
 };
+constexpr kgen::WireField kTopologySelectorTermWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kTopologySelectorTermSlots[] = {
     0, 1,
 };
@@ -2892,7 +4239,7 @@ constexpr std::uint8_t kTopologySelectorTermSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable AWSElasticBlockStoreVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(AWSElasticBlockStoreVolumeSource),
     .name = "k8s.core.v1.AWSElasticBlockStoreVolumeSource",
     .field_data = kAWSElasticBlockStoreVolumeSourceFields,
@@ -2904,10 +4251,12 @@ constinit const kgen::TypeTable AWSElasticBlockStoreVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kAWSElasticBlockStoreVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AWSElasticBlockStoreVolumeSource>};
+    .empty = kgen::detail::kZeros<AWSElasticBlockStoreVolumeSource>,
+    .wire = kAWSElasticBlockStoreVolumeSourceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable NodeSelectorRequirement::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeSelectorRequirement),
     .name = "k8s.core.v1.NodeSelectorRequirement",
     .field_data = kNodeSelectorRequirementFields,
@@ -2919,10 +4268,12 @@ constinit const kgen::TypeTable NodeSelectorRequirement::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeSelectorRequirementSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSelectorRequirement>};
+    .empty = kgen::detail::kZeros<NodeSelectorRequirement>,
+    .wire = kNodeSelectorRequirementWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable NodeSelectorTerm::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeSelectorTerm),
     .name = "k8s.core.v1.NodeSelectorTerm",
     .field_data = kNodeSelectorTermFields,
@@ -2934,10 +4285,12 @@ constinit const kgen::TypeTable NodeSelectorTerm::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeSelectorTermSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSelectorTerm>};
+    .empty = kgen::detail::kZeros<NodeSelectorTerm>,
+    .wire = kNodeSelectorTermWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PreferredSchedulingTerm::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PreferredSchedulingTerm),
     .name = "k8s.core.v1.PreferredSchedulingTerm",
     .field_data = kPreferredSchedulingTermFields,
@@ -2949,10 +4302,12 @@ constinit const kgen::TypeTable PreferredSchedulingTerm::kTable = {
     .hash_seed = 0,
     .hash_slots = kPreferredSchedulingTermSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PreferredSchedulingTerm>};
+    .empty = kgen::detail::kZeros<PreferredSchedulingTerm>,
+    .wire = kPreferredSchedulingTermWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NodeSelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeSelector),
     .name = "k8s.core.v1.NodeSelector",
     .field_data = kNodeSelectorFields,
@@ -2964,10 +4319,12 @@ constinit const kgen::TypeTable NodeSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSelector>};
+    .empty = kgen::detail::kZeros<NodeSelector>,
+    .wire = kNodeSelectorWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable NodeAffinity::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeAffinity),
     .name = "k8s.core.v1.NodeAffinity",
     .field_data = kNodeAffinityFields,
@@ -2979,10 +4336,12 @@ constinit const kgen::TypeTable NodeAffinity::kTable = {
     .hash_seed = 18,
     .hash_slots = kNodeAffinitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeAffinity>};
+    .empty = kgen::detail::kZeros<NodeAffinity>,
+    .wire = kNodeAffinityWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodAffinityTerm::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodAffinityTerm),
     .name = "k8s.core.v1.PodAffinityTerm",
     .field_data = kPodAffinityTermFields,
@@ -2994,10 +4353,12 @@ constinit const kgen::TypeTable PodAffinityTerm::kTable = {
     .hash_seed = 2,
     .hash_slots = kPodAffinityTermSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodAffinityTerm>};
+    .empty = kgen::detail::kZeros<PodAffinityTerm>,
+    .wire = kPodAffinityTermWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable WeightedPodAffinityTerm::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(WeightedPodAffinityTerm),
     .name = "k8s.core.v1.WeightedPodAffinityTerm",
     .field_data = kWeightedPodAffinityTermFields,
@@ -3009,10 +4370,12 @@ constinit const kgen::TypeTable WeightedPodAffinityTerm::kTable = {
     .hash_seed = 0,
     .hash_slots = kWeightedPodAffinityTermSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<WeightedPodAffinityTerm>};
+    .empty = kgen::detail::kZeros<WeightedPodAffinityTerm>,
+    .wire = kWeightedPodAffinityTermWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodAffinity::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodAffinity),
     .name = "k8s.core.v1.PodAffinity",
     .field_data = kPodAffinityFields,
@@ -3024,10 +4387,12 @@ constinit const kgen::TypeTable PodAffinity::kTable = {
     .hash_seed = 18,
     .hash_slots = kPodAffinitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodAffinity>};
+    .empty = kgen::detail::kZeros<PodAffinity>,
+    .wire = kPodAffinityWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodAntiAffinity::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodAntiAffinity),
     .name = "k8s.core.v1.PodAntiAffinity",
     .field_data = kPodAntiAffinityFields,
@@ -3039,10 +4404,12 @@ constinit const kgen::TypeTable PodAntiAffinity::kTable = {
     .hash_seed = 18,
     .hash_slots = kPodAntiAffinitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodAntiAffinity>};
+    .empty = kgen::detail::kZeros<PodAntiAffinity>,
+    .wire = kPodAntiAffinityWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable Affinity::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Affinity),
     .name = "k8s.core.v1.Affinity",
     .field_data = kAffinityFields,
@@ -3054,10 +4421,12 @@ constinit const kgen::TypeTable Affinity::kTable = {
     .hash_seed = 0,
     .hash_slots = kAffinitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Affinity>};
+    .empty = kgen::detail::kZeros<Affinity>,
+    .wire = kAffinityWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable AppArmorProfile::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(AppArmorProfile),
     .name = "k8s.core.v1.AppArmorProfile",
     .field_data = kAppArmorProfileFields,
@@ -3069,10 +4438,12 @@ constinit const kgen::TypeTable AppArmorProfile::kTable = {
     .hash_seed = 0,
     .hash_slots = kAppArmorProfileSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AppArmorProfile>};
+    .empty = kgen::detail::kZeros<AppArmorProfile>,
+    .wire = kAppArmorProfileWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable AttachedVolume::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(AttachedVolume),
     .name = "k8s.core.v1.AttachedVolume",
     .field_data = kAttachedVolumeFields,
@@ -3084,10 +4455,12 @@ constinit const kgen::TypeTable AttachedVolume::kTable = {
     .hash_seed = 0,
     .hash_slots = kAttachedVolumeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AttachedVolume>};
+    .empty = kgen::detail::kZeros<AttachedVolume>,
+    .wire = kAttachedVolumeWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable AzureDiskVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(AzureDiskVolumeSource),
     .name = "k8s.core.v1.AzureDiskVolumeSource",
     .field_data = kAzureDiskVolumeSourceFields,
@@ -3099,10 +4472,12 @@ constinit const kgen::TypeTable AzureDiskVolumeSource::kTable = {
     .hash_seed = 4,
     .hash_slots = kAzureDiskVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AzureDiskVolumeSource>};
+    .empty = kgen::detail::kZeros<AzureDiskVolumeSource>,
+    .wire = kAzureDiskVolumeSourceWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable AzureFilePersistentVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(AzureFilePersistentVolumeSource),
     .name = "k8s.core.v1.AzureFilePersistentVolumeSource",
     .field_data = kAzureFilePersistentVolumeSourceFields,
@@ -3114,10 +4489,12 @@ constinit const kgen::TypeTable AzureFilePersistentVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kAzureFilePersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AzureFilePersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<AzureFilePersistentVolumeSource>,
+    .wire = kAzureFilePersistentVolumeSourceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable AzureFileVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(AzureFileVolumeSource),
     .name = "k8s.core.v1.AzureFileVolumeSource",
     .field_data = kAzureFileVolumeSourceFields,
@@ -3129,10 +4506,12 @@ constinit const kgen::TypeTable AzureFileVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kAzureFileVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AzureFileVolumeSource>};
+    .empty = kgen::detail::kZeros<AzureFileVolumeSource>,
+    .wire = kAzureFileVolumeSourceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ObjectReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ObjectReference),
     .name = "k8s.core.v1.ObjectReference",
     .field_data = kObjectReferenceFields,
@@ -3144,10 +4523,12 @@ constinit const kgen::TypeTable ObjectReference::kTable = {
     .hash_seed = 13,
     .hash_slots = kObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ObjectReference>};
+    .empty = kgen::detail::kZeros<ObjectReference>,
+    .wire = kObjectReferenceWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable Binding::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Binding),
     .name = "k8s.core.v1.Binding",
     .field_data = kBindingFields,
@@ -3159,10 +4540,12 @@ constinit const kgen::TypeTable Binding::kTable = {
     .hash_seed = 2,
     .hash_slots = kBindingSlots,
     .kind = &kBindingKind,
-    .empty = kgen::detail::kZeros<Binding>};
+    .empty = kgen::detail::kZeros<Binding>,
+    .wire = kBindingWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable SecretReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SecretReference),
     .name = "k8s.core.v1.SecretReference",
     .field_data = kSecretReferenceFields,
@@ -3174,10 +4557,12 @@ constinit const kgen::TypeTable SecretReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretReference>};
+    .empty = kgen::detail::kZeros<SecretReference>,
+    .wire = kSecretReferenceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable CSIPersistentVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSIPersistentVolumeSource),
     .name = "k8s.core.v1.CSIPersistentVolumeSource",
     .field_data = kCSIPersistentVolumeSourceFields,
@@ -3189,10 +4574,12 @@ constinit const kgen::TypeTable CSIPersistentVolumeSource::kTable = {
     .hash_seed = 9,
     .hash_slots = kCSIPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CSIPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<CSIPersistentVolumeSource>,
+    .wire = kCSIPersistentVolumeSourceWire,
+    .wire_count = 10};
 
 constinit const kgen::TypeTable LocalObjectReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LocalObjectReference),
     .name = "k8s.core.v1.LocalObjectReference",
     .field_data = kLocalObjectReferenceFields,
@@ -3204,10 +4591,12 @@ constinit const kgen::TypeTable LocalObjectReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kLocalObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LocalObjectReference>};
+    .empty = kgen::detail::kZeros<LocalObjectReference>,
+    .wire = kLocalObjectReferenceWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable CSIVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSIVolumeSource),
     .name = "k8s.core.v1.CSIVolumeSource",
     .field_data = kCSIVolumeSourceFields,
@@ -3219,10 +4608,12 @@ constinit const kgen::TypeTable CSIVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSIVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CSIVolumeSource>};
+    .empty = kgen::detail::kZeros<CSIVolumeSource>,
+    .wire = kCSIVolumeSourceWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable Capabilities::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Capabilities),
     .name = "k8s.core.v1.Capabilities",
     .field_data = kCapabilitiesFields,
@@ -3234,10 +4625,12 @@ constinit const kgen::TypeTable Capabilities::kTable = {
     .hash_seed = 134,
     .hash_slots = kCapabilitiesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Capabilities>};
+    .empty = kgen::detail::kZeros<Capabilities>,
+    .wire = kCapabilitiesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable CephFSPersistentVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CephFSPersistentVolumeSource),
     .name = "k8s.core.v1.CephFSPersistentVolumeSource",
     .field_data = kCephFSPersistentVolumeSourceFields,
@@ -3249,10 +4642,12 @@ constinit const kgen::TypeTable CephFSPersistentVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kCephFSPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CephFSPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<CephFSPersistentVolumeSource>,
+    .wire = kCephFSPersistentVolumeSourceWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable CephFSVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CephFSVolumeSource),
     .name = "k8s.core.v1.CephFSVolumeSource",
     .field_data = kCephFSVolumeSourceFields,
@@ -3264,10 +4659,12 @@ constinit const kgen::TypeTable CephFSVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kCephFSVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CephFSVolumeSource>};
+    .empty = kgen::detail::kZeros<CephFSVolumeSource>,
+    .wire = kCephFSVolumeSourceWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable CinderPersistentVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CinderPersistentVolumeSource),
     .name = "k8s.core.v1.CinderPersistentVolumeSource",
     .field_data = kCinderPersistentVolumeSourceFields,
@@ -3279,10 +4676,12 @@ constinit const kgen::TypeTable CinderPersistentVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kCinderPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CinderPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<CinderPersistentVolumeSource>,
+    .wire = kCinderPersistentVolumeSourceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable CinderVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CinderVolumeSource),
     .name = "k8s.core.v1.CinderVolumeSource",
     .field_data = kCinderVolumeSourceFields,
@@ -3294,10 +4693,12 @@ constinit const kgen::TypeTable CinderVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kCinderVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CinderVolumeSource>};
+    .empty = kgen::detail::kZeros<CinderVolumeSource>,
+    .wire = kCinderVolumeSourceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ClientIPConfig::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ClientIPConfig),
     .name = "k8s.core.v1.ClientIPConfig",
     .field_data = kClientIPConfigFields,
@@ -3309,10 +4710,12 @@ constinit const kgen::TypeTable ClientIPConfig::kTable = {
     .hash_seed = 0,
     .hash_slots = kClientIPConfigSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ClientIPConfig>};
+    .empty = kgen::detail::kZeros<ClientIPConfig>,
+    .wire = kClientIPConfigWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ClusterTrustBundleProjection::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ClusterTrustBundleProjection),
     .name = "k8s.core.v1.ClusterTrustBundleProjection",
     .field_data = kClusterTrustBundleProjectionFields,
@@ -3324,10 +4727,12 @@ constinit const kgen::TypeTable ClusterTrustBundleProjection::kTable = {
     .hash_seed = 1,
     .hash_slots = kClusterTrustBundleProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ClusterTrustBundleProjection>};
+    .empty = kgen::detail::kZeros<ClusterTrustBundleProjection>,
+    .wire = kClusterTrustBundleProjectionWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable ComponentCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ComponentCondition),
     .name = "k8s.core.v1.ComponentCondition",
     .field_data = kComponentConditionFields,
@@ -3339,10 +4744,12 @@ constinit const kgen::TypeTable ComponentCondition::kTable = {
     .hash_seed = 2,
     .hash_slots = kComponentConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ComponentCondition>};
+    .empty = kgen::detail::kZeros<ComponentCondition>,
+    .wire = kComponentConditionWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ComponentStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ComponentStatus),
     .name = "k8s.core.v1.ComponentStatus",
     .field_data = kComponentStatusFields,
@@ -3354,10 +4761,12 @@ constinit const kgen::TypeTable ComponentStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kComponentStatusSlots,
     .kind = &kComponentStatusKind,
-    .empty = kgen::detail::kZeros<ComponentStatus>};
+    .empty = kgen::detail::kZeros<ComponentStatus>,
+    .wire = kComponentStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ComponentStatusList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ComponentStatusList),
     .name = "k8s.core.v1.ComponentStatusList",
     .field_data = kComponentStatusListFields,
@@ -3381,7 +4790,7 @@ const ComponentStatus& ComponentStatusList::operator[](std::size_t i) const noex
 ComponentStatus& ComponentStatusList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ConfigMap::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ConfigMap),
     .name = "k8s.core.v1.ConfigMap",
     .field_data = kConfigMapFields,
@@ -3393,10 +4802,12 @@ constinit const kgen::TypeTable ConfigMap::kTable = {
     .hash_seed = 2,
     .hash_slots = kConfigMapSlots,
     .kind = &kConfigMapKind,
-    .empty = kgen::detail::kZeros<ConfigMap>};
+    .empty = kgen::detail::kZeros<ConfigMap>,
+    .wire = kConfigMapWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ConfigMapEnvSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ConfigMapEnvSource),
     .name = "k8s.core.v1.ConfigMapEnvSource",
     .field_data = kConfigMapEnvSourceFields,
@@ -3408,10 +4819,12 @@ constinit const kgen::TypeTable ConfigMapEnvSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kConfigMapEnvSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ConfigMapEnvSource>};
+    .empty = kgen::detail::kZeros<ConfigMapEnvSource>,
+    .wire = kConfigMapEnvSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ConfigMapKeySelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ConfigMapKeySelector),
     .name = "k8s.core.v1.ConfigMapKeySelector",
     .field_data = kConfigMapKeySelectorFields,
@@ -3423,10 +4836,12 @@ constinit const kgen::TypeTable ConfigMapKeySelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kConfigMapKeySelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ConfigMapKeySelector>};
+    .empty = kgen::detail::kZeros<ConfigMapKeySelector>,
+    .wire = kConfigMapKeySelectorWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ConfigMapList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ConfigMapList),
     .name = "k8s.core.v1.ConfigMapList",
     .field_data = kConfigMapListFields,
@@ -3450,7 +4865,7 @@ const ConfigMap& ConfigMapList::operator[](std::size_t i) const noexcept { retur
 ConfigMap& ConfigMapList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ConfigMapNodeConfigSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ConfigMapNodeConfigSource),
     .name = "k8s.core.v1.ConfigMapNodeConfigSource",
     .field_data = kConfigMapNodeConfigSourceFields,
@@ -3462,10 +4877,12 @@ constinit const kgen::TypeTable ConfigMapNodeConfigSource::kTable = {
     .hash_seed = 2,
     .hash_slots = kConfigMapNodeConfigSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ConfigMapNodeConfigSource>};
+    .empty = kgen::detail::kZeros<ConfigMapNodeConfigSource>,
+    .wire = kConfigMapNodeConfigSourceWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable KeyToPath::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(KeyToPath),
     .name = "k8s.core.v1.KeyToPath",
     .field_data = kKeyToPathFields,
@@ -3477,10 +4894,12 @@ constinit const kgen::TypeTable KeyToPath::kTable = {
     .hash_seed = 165,
     .hash_slots = kKeyToPathSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<KeyToPath>};
+    .empty = kgen::detail::kZeros<KeyToPath>,
+    .wire = kKeyToPathWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ConfigMapProjection::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ConfigMapProjection),
     .name = "k8s.core.v1.ConfigMapProjection",
     .field_data = kConfigMapProjectionFields,
@@ -3492,10 +4911,12 @@ constinit const kgen::TypeTable ConfigMapProjection::kTable = {
     .hash_seed = 0,
     .hash_slots = kConfigMapProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ConfigMapProjection>};
+    .empty = kgen::detail::kZeros<ConfigMapProjection>,
+    .wire = kConfigMapProjectionWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ConfigMapVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ConfigMapVolumeSource),
     .name = "k8s.core.v1.ConfigMapVolumeSource",
     .field_data = kConfigMapVolumeSourceFields,
@@ -3507,10 +4928,12 @@ constinit const kgen::TypeTable ConfigMapVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kConfigMapVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ConfigMapVolumeSource>};
+    .empty = kgen::detail::kZeros<ConfigMapVolumeSource>,
+    .wire = kConfigMapVolumeSourceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ObjectFieldSelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ObjectFieldSelector),
     .name = "k8s.core.v1.ObjectFieldSelector",
     .field_data = kObjectFieldSelectorFields,
@@ -3522,10 +4945,12 @@ constinit const kgen::TypeTable ObjectFieldSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kObjectFieldSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ObjectFieldSelector>};
+    .empty = kgen::detail::kZeros<ObjectFieldSelector>,
+    .wire = kObjectFieldSelectorWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable FileKeySelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FileKeySelector),
     .name = "k8s.core.v1.FileKeySelector",
     .field_data = kFileKeySelectorFields,
@@ -3537,10 +4962,12 @@ constinit const kgen::TypeTable FileKeySelector::kTable = {
     .hash_seed = 1,
     .hash_slots = kFileKeySelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FileKeySelector>};
+    .empty = kgen::detail::kZeros<FileKeySelector>,
+    .wire = kFileKeySelectorWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ResourceFieldSelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceFieldSelector),
     .name = "k8s.core.v1.ResourceFieldSelector",
     .field_data = kResourceFieldSelectorFields,
@@ -3552,10 +4979,12 @@ constinit const kgen::TypeTable ResourceFieldSelector::kTable = {
     .hash_seed = 2,
     .hash_slots = kResourceFieldSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceFieldSelector>};
+    .empty = kgen::detail::kZeros<ResourceFieldSelector>,
+    .wire = kResourceFieldSelectorWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable SecretKeySelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SecretKeySelector),
     .name = "k8s.core.v1.SecretKeySelector",
     .field_data = kSecretKeySelectorFields,
@@ -3567,10 +4996,12 @@ constinit const kgen::TypeTable SecretKeySelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretKeySelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretKeySelector>};
+    .empty = kgen::detail::kZeros<SecretKeySelector>,
+    .wire = kSecretKeySelectorWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable EnvVarSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EnvVarSource),
     .name = "k8s.core.v1.EnvVarSource",
     .field_data = kEnvVarSourceFields,
@@ -3582,10 +5013,12 @@ constinit const kgen::TypeTable EnvVarSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kEnvVarSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EnvVarSource>};
+    .empty = kgen::detail::kZeros<EnvVarSource>,
+    .wire = kEnvVarSourceWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable EnvVar::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EnvVar),
     .name = "k8s.core.v1.EnvVar",
     .field_data = kEnvVarFields,
@@ -3597,10 +5030,12 @@ constinit const kgen::TypeTable EnvVar::kTable = {
     .hash_seed = 1,
     .hash_slots = kEnvVarSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EnvVar>};
+    .empty = kgen::detail::kZeros<EnvVar>,
+    .wire = kEnvVarWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable SecretEnvSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SecretEnvSource),
     .name = "k8s.core.v1.SecretEnvSource",
     .field_data = kSecretEnvSourceFields,
@@ -3612,10 +5047,12 @@ constinit const kgen::TypeTable SecretEnvSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretEnvSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretEnvSource>};
+    .empty = kgen::detail::kZeros<SecretEnvSource>,
+    .wire = kSecretEnvSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable EnvFromSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EnvFromSource),
     .name = "k8s.core.v1.EnvFromSource",
     .field_data = kEnvFromSourceFields,
@@ -3627,10 +5064,12 @@ constinit const kgen::TypeTable EnvFromSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kEnvFromSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EnvFromSource>};
+    .empty = kgen::detail::kZeros<EnvFromSource>,
+    .wire = kEnvFromSourceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ExecAction::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ExecAction),
     .name = "k8s.core.v1.ExecAction",
     .field_data = kExecActionFields,
@@ -3642,10 +5081,12 @@ constinit const kgen::TypeTable ExecAction::kTable = {
     .hash_seed = 0,
     .hash_slots = kExecActionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExecAction>};
+    .empty = kgen::detail::kZeros<ExecAction>,
+    .wire = kExecActionWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable HTTPHeader::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HTTPHeader),
     .name = "k8s.core.v1.HTTPHeader",
     .field_data = kHTTPHeaderFields,
@@ -3657,10 +5098,12 @@ constinit const kgen::TypeTable HTTPHeader::kTable = {
     .hash_seed = 1,
     .hash_slots = kHTTPHeaderSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HTTPHeader>};
+    .empty = kgen::detail::kZeros<HTTPHeader>,
+    .wire = kHTTPHeaderWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable HTTPGetAction::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HTTPGetAction),
     .name = "k8s.core.v1.HTTPGetAction",
     .field_data = kHTTPGetActionFields,
@@ -3672,10 +5115,12 @@ constinit const kgen::TypeTable HTTPGetAction::kTable = {
     .hash_seed = 1,
     .hash_slots = kHTTPGetActionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HTTPGetAction>};
+    .empty = kgen::detail::kZeros<HTTPGetAction>,
+    .wire = kHTTPGetActionWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable SleepAction::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SleepAction),
     .name = "k8s.core.v1.SleepAction",
     .field_data = kSleepActionFields,
@@ -3687,10 +5132,12 @@ constinit const kgen::TypeTable SleepAction::kTable = {
     .hash_seed = 0,
     .hash_slots = kSleepActionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SleepAction>};
+    .empty = kgen::detail::kZeros<SleepAction>,
+    .wire = kSleepActionWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable TCPSocketAction::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TCPSocketAction),
     .name = "k8s.core.v1.TCPSocketAction",
     .field_data = kTCPSocketActionFields,
@@ -3702,10 +5149,12 @@ constinit const kgen::TypeTable TCPSocketAction::kTable = {
     .hash_seed = 0,
     .hash_slots = kTCPSocketActionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TCPSocketAction>};
+    .empty = kgen::detail::kZeros<TCPSocketAction>,
+    .wire = kTCPSocketActionWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable LifecycleHandler::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LifecycleHandler),
     .name = "k8s.core.v1.LifecycleHandler",
     .field_data = kLifecycleHandlerFields,
@@ -3717,10 +5166,12 @@ constinit const kgen::TypeTable LifecycleHandler::kTable = {
     .hash_seed = 2,
     .hash_slots = kLifecycleHandlerSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LifecycleHandler>};
+    .empty = kgen::detail::kZeros<LifecycleHandler>,
+    .wire = kLifecycleHandlerWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable Lifecycle::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Lifecycle),
     .name = "k8s.core.v1.Lifecycle",
     .field_data = kLifecycleFields,
@@ -3732,10 +5183,12 @@ constinit const kgen::TypeTable Lifecycle::kTable = {
     .hash_seed = 0,
     .hash_slots = kLifecycleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Lifecycle>};
+    .empty = kgen::detail::kZeros<Lifecycle>,
+    .wire = kLifecycleWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable GRPCAction::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(GRPCAction),
     .name = "k8s.core.v1.GRPCAction",
     .field_data = kGRPCActionFields,
@@ -3747,10 +5200,12 @@ constinit const kgen::TypeTable GRPCAction::kTable = {
     .hash_seed = 0,
     .hash_slots = kGRPCActionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GRPCAction>};
+    .empty = kgen::detail::kZeros<GRPCAction>,
+    .wire = kGRPCActionWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable Probe::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Probe),
     .name = "k8s.core.v1.Probe",
     .field_data = kProbeFields,
@@ -3762,10 +5217,12 @@ constinit const kgen::TypeTable Probe::kTable = {
     .hash_seed = 2,
     .hash_slots = kProbeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Probe>};
+    .empty = kgen::detail::kZeros<Probe>,
+    .wire = kProbeWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable ContainerPort::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerPort),
     .name = "k8s.core.v1.ContainerPort",
     .field_data = kContainerPortFields,
@@ -3777,10 +5234,12 @@ constinit const kgen::TypeTable ContainerPort::kTable = {
     .hash_seed = 2,
     .hash_slots = kContainerPortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerPort>};
+    .empty = kgen::detail::kZeros<ContainerPort>,
+    .wire = kContainerPortWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable ContainerResizePolicy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerResizePolicy),
     .name = "k8s.core.v1.ContainerResizePolicy",
     .field_data = kContainerResizePolicyFields,
@@ -3792,10 +5251,12 @@ constinit const kgen::TypeTable ContainerResizePolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerResizePolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerResizePolicy>};
+    .empty = kgen::detail::kZeros<ContainerResizePolicy>,
+    .wire = kContainerResizePolicyWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceClaim::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceClaim),
     .name = "k8s.core.v1.ResourceClaim",
     .field_data = kResourceClaimFields,
@@ -3807,10 +5268,12 @@ constinit const kgen::TypeTable ResourceClaim::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceClaim>};
+    .empty = kgen::detail::kZeros<ResourceClaim>,
+    .wire = kResourceClaimWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceRequirements::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceRequirements),
     .name = "k8s.core.v1.ResourceRequirements",
     .field_data = kResourceRequirementsFields,
@@ -3822,10 +5285,12 @@ constinit const kgen::TypeTable ResourceRequirements::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceRequirementsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceRequirements>};
+    .empty = kgen::detail::kZeros<ResourceRequirements>,
+    .wire = kResourceRequirementsWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ContainerRestartRuleOnExitCodes::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerRestartRuleOnExitCodes),
     .name = "k8s.core.v1.ContainerRestartRuleOnExitCodes",
     .field_data = kContainerRestartRuleOnExitCodesFields,
@@ -3837,10 +5302,12 @@ constinit const kgen::TypeTable ContainerRestartRuleOnExitCodes::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerRestartRuleOnExitCodesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerRestartRuleOnExitCodes>};
+    .empty = kgen::detail::kZeros<ContainerRestartRuleOnExitCodes>,
+    .wire = kContainerRestartRuleOnExitCodesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ContainerRestartRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerRestartRule),
     .name = "k8s.core.v1.ContainerRestartRule",
     .field_data = kContainerRestartRuleFields,
@@ -3852,10 +5319,12 @@ constinit const kgen::TypeTable ContainerRestartRule::kTable = {
     .hash_seed = 2,
     .hash_slots = kContainerRestartRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerRestartRule>};
+    .empty = kgen::detail::kZeros<ContainerRestartRule>,
+    .wire = kContainerRestartRuleWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable SELinuxOptions::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SELinuxOptions),
     .name = "k8s.core.v1.SELinuxOptions",
     .field_data = kSELinuxOptionsFields,
@@ -3867,10 +5336,12 @@ constinit const kgen::TypeTable SELinuxOptions::kTable = {
     .hash_seed = 0,
     .hash_slots = kSELinuxOptionsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SELinuxOptions>};
+    .empty = kgen::detail::kZeros<SELinuxOptions>,
+    .wire = kSELinuxOptionsWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable SeccompProfile::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SeccompProfile),
     .name = "k8s.core.v1.SeccompProfile",
     .field_data = kSeccompProfileFields,
@@ -3882,10 +5353,12 @@ constinit const kgen::TypeTable SeccompProfile::kTable = {
     .hash_seed = 0,
     .hash_slots = kSeccompProfileSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SeccompProfile>};
+    .empty = kgen::detail::kZeros<SeccompProfile>,
+    .wire = kSeccompProfileWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable WindowsSecurityContextOptions::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(WindowsSecurityContextOptions),
     .name = "k8s.core.v1.WindowsSecurityContextOptions",
     .field_data = kWindowsSecurityContextOptionsFields,
@@ -3897,10 +5370,12 @@ constinit const kgen::TypeTable WindowsSecurityContextOptions::kTable = {
     .hash_seed = 0,
     .hash_slots = kWindowsSecurityContextOptionsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<WindowsSecurityContextOptions>};
+    .empty = kgen::detail::kZeros<WindowsSecurityContextOptions>,
+    .wire = kWindowsSecurityContextOptionsWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable SecurityContext::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SecurityContext),
     .name = "k8s.core.v1.SecurityContext",
     .field_data = kSecurityContextFields,
@@ -3912,10 +5387,12 @@ constinit const kgen::TypeTable SecurityContext::kTable = {
     .hash_seed = 11,
     .hash_slots = kSecurityContextSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecurityContext>};
+    .empty = kgen::detail::kZeros<SecurityContext>,
+    .wire = kSecurityContextWire,
+    .wire_count = 12};
 
 constinit const kgen::TypeTable VolumeDevice::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeDevice),
     .name = "k8s.core.v1.VolumeDevice",
     .field_data = kVolumeDeviceFields,
@@ -3927,10 +5404,12 @@ constinit const kgen::TypeTable VolumeDevice::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeDeviceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeDevice>};
+    .empty = kgen::detail::kZeros<VolumeDevice>,
+    .wire = kVolumeDeviceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable VolumeMount::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeMount),
     .name = "k8s.core.v1.VolumeMount",
     .field_data = kVolumeMountFields,
@@ -3942,10 +5421,12 @@ constinit const kgen::TypeTable VolumeMount::kTable = {
     .hash_seed = 1,
     .hash_slots = kVolumeMountSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeMount>};
+    .empty = kgen::detail::kZeros<VolumeMount>,
+    .wire = kVolumeMountWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable Container::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Container),
     .name = "k8s.core.v1.Container",
     .field_data = kContainerFields,
@@ -3957,10 +5438,12 @@ constinit const kgen::TypeTable Container::kTable = {
     .hash_seed = 114,
     .hash_slots = kContainerSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Container>};
+    .empty = kgen::detail::kZeros<Container>,
+    .wire = kContainerWire,
+    .wire_count = 25};
 
 constinit const kgen::TypeTable ContainerExtendedResourceRequest::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerExtendedResourceRequest),
     .name = "k8s.core.v1.ContainerExtendedResourceRequest",
     .field_data = kContainerExtendedResourceRequestFields,
@@ -3972,10 +5455,12 @@ constinit const kgen::TypeTable ContainerExtendedResourceRequest::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerExtendedResourceRequestSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerExtendedResourceRequest>};
+    .empty = kgen::detail::kZeros<ContainerExtendedResourceRequest>,
+    .wire = kContainerExtendedResourceRequestWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ContainerImage::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerImage),
     .name = "k8s.core.v1.ContainerImage",
     .field_data = kContainerImageFields,
@@ -3987,10 +5472,12 @@ constinit const kgen::TypeTable ContainerImage::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerImageSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerImage>};
+    .empty = kgen::detail::kZeros<ContainerImage>,
+    .wire = kContainerImageWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ContainerStateRunning::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerStateRunning),
     .name = "k8s.core.v1.ContainerStateRunning",
     .field_data = kContainerStateRunningFields,
@@ -4002,10 +5489,12 @@ constinit const kgen::TypeTable ContainerStateRunning::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerStateRunningSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerStateRunning>};
+    .empty = kgen::detail::kZeros<ContainerStateRunning>,
+    .wire = kContainerStateRunningWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ContainerStateTerminated::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerStateTerminated),
     .name = "k8s.core.v1.ContainerStateTerminated",
     .field_data = kContainerStateTerminatedFields,
@@ -4017,10 +5506,12 @@ constinit const kgen::TypeTable ContainerStateTerminated::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerStateTerminatedSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerStateTerminated>};
+    .empty = kgen::detail::kZeros<ContainerStateTerminated>,
+    .wire = kContainerStateTerminatedWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable ContainerStateWaiting::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerStateWaiting),
     .name = "k8s.core.v1.ContainerStateWaiting",
     .field_data = kContainerStateWaitingFields,
@@ -4032,10 +5523,12 @@ constinit const kgen::TypeTable ContainerStateWaiting::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerStateWaitingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerStateWaiting>};
+    .empty = kgen::detail::kZeros<ContainerStateWaiting>,
+    .wire = kContainerStateWaitingWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ContainerState::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerState),
     .name = "k8s.core.v1.ContainerState",
     .field_data = kContainerStateFields,
@@ -4047,10 +5540,12 @@ constinit const kgen::TypeTable ContainerState::kTable = {
     .hash_seed = 1,
     .hash_slots = kContainerStateSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerState>};
+    .empty = kgen::detail::kZeros<ContainerState>,
+    .wire = kContainerStateWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ResourceHealth::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceHealth),
     .name = "k8s.core.v1.ResourceHealth",
     .field_data = kResourceHealthFields,
@@ -4062,10 +5557,12 @@ constinit const kgen::TypeTable ResourceHealth::kTable = {
     .hash_seed = 1,
     .hash_slots = kResourceHealthSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceHealth>};
+    .empty = kgen::detail::kZeros<ResourceHealth>,
+    .wire = kResourceHealthWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ResourceStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceStatus),
     .name = "k8s.core.v1.ResourceStatus",
     .field_data = kResourceStatusFields,
@@ -4077,10 +5574,12 @@ constinit const kgen::TypeTable ResourceStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceStatus>};
+    .empty = kgen::detail::kZeros<ResourceStatus>,
+    .wire = kResourceStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable LinuxContainerUser::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LinuxContainerUser),
     .name = "k8s.core.v1.LinuxContainerUser",
     .field_data = kLinuxContainerUserFields,
@@ -4092,10 +5591,12 @@ constinit const kgen::TypeTable LinuxContainerUser::kTable = {
     .hash_seed = 2,
     .hash_slots = kLinuxContainerUserSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LinuxContainerUser>};
+    .empty = kgen::detail::kZeros<LinuxContainerUser>,
+    .wire = kLinuxContainerUserWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ContainerUser::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerUser),
     .name = "k8s.core.v1.ContainerUser",
     .field_data = kContainerUserFields,
@@ -4107,10 +5608,12 @@ constinit const kgen::TypeTable ContainerUser::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerUserSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerUser>};
+    .empty = kgen::detail::kZeros<ContainerUser>,
+    .wire = kContainerUserWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ImageVolumeStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ImageVolumeStatus),
     .name = "k8s.core.v1.ImageVolumeStatus",
     .field_data = kImageVolumeStatusFields,
@@ -4122,10 +5625,12 @@ constinit const kgen::TypeTable ImageVolumeStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kImageVolumeStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ImageVolumeStatus>};
+    .empty = kgen::detail::kZeros<ImageVolumeStatus>,
+    .wire = kImageVolumeStatusWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable VolumeStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeStatus),
     .name = "k8s.core.v1.VolumeStatus",
     .field_data = kVolumeStatusFields,
@@ -4137,10 +5642,12 @@ constinit const kgen::TypeTable VolumeStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeStatus>};
+    .empty = kgen::detail::kZeros<VolumeStatus>,
+    .wire = kVolumeStatusWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable VolumeMountStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeMountStatus),
     .name = "k8s.core.v1.VolumeMountStatus",
     .field_data = kVolumeMountStatusFields,
@@ -4152,10 +5659,12 @@ constinit const kgen::TypeTable VolumeMountStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kVolumeMountStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeMountStatus>};
+    .empty = kgen::detail::kZeros<VolumeMountStatus>,
+    .wire = kVolumeMountStatusWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable ContainerStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ContainerStatus),
     .name = "k8s.core.v1.ContainerStatus",
     .field_data = kContainerStatusFields,
@@ -4167,10 +5676,12 @@ constinit const kgen::TypeTable ContainerStatus::kTable = {
     .hash_seed = 76,
     .hash_slots = kContainerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerStatus>};
+    .empty = kgen::detail::kZeros<ContainerStatus>,
+    .wire = kContainerStatusWire,
+    .wire_count = 15};
 
 constinit const kgen::TypeTable DaemonEndpoint::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DaemonEndpoint),
     .name = "k8s.core.v1.DaemonEndpoint",
     .field_data = kDaemonEndpointFields,
@@ -4182,10 +5693,12 @@ constinit const kgen::TypeTable DaemonEndpoint::kTable = {
     .hash_seed = 0,
     .hash_slots = kDaemonEndpointSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DaemonEndpoint>};
+    .empty = kgen::detail::kZeros<DaemonEndpoint>,
+    .wire = kDaemonEndpointWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable DownwardAPIVolumeFile::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DownwardAPIVolumeFile),
     .name = "k8s.core.v1.DownwardAPIVolumeFile",
     .field_data = kDownwardAPIVolumeFileFields,
@@ -4197,10 +5710,12 @@ constinit const kgen::TypeTable DownwardAPIVolumeFile::kTable = {
     .hash_seed = 4,
     .hash_slots = kDownwardAPIVolumeFileSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DownwardAPIVolumeFile>};
+    .empty = kgen::detail::kZeros<DownwardAPIVolumeFile>,
+    .wire = kDownwardAPIVolumeFileWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable DownwardAPIProjection::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DownwardAPIProjection),
     .name = "k8s.core.v1.DownwardAPIProjection",
     .field_data = kDownwardAPIProjectionFields,
@@ -4212,10 +5727,12 @@ constinit const kgen::TypeTable DownwardAPIProjection::kTable = {
     .hash_seed = 0,
     .hash_slots = kDownwardAPIProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DownwardAPIProjection>};
+    .empty = kgen::detail::kZeros<DownwardAPIProjection>,
+    .wire = kDownwardAPIProjectionWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable DownwardAPIVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DownwardAPIVolumeSource),
     .name = "k8s.core.v1.DownwardAPIVolumeSource",
     .field_data = kDownwardAPIVolumeSourceFields,
@@ -4227,10 +5744,12 @@ constinit const kgen::TypeTable DownwardAPIVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kDownwardAPIVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DownwardAPIVolumeSource>};
+    .empty = kgen::detail::kZeros<DownwardAPIVolumeSource>,
+    .wire = kDownwardAPIVolumeSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable EmptyDirVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EmptyDirVolumeSource),
     .name = "k8s.core.v1.EmptyDirVolumeSource",
     .field_data = kEmptyDirVolumeSourceFields,
@@ -4242,10 +5761,12 @@ constinit const kgen::TypeTable EmptyDirVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kEmptyDirVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EmptyDirVolumeSource>};
+    .empty = kgen::detail::kZeros<EmptyDirVolumeSource>,
+    .wire = kEmptyDirVolumeSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable EndpointAddress::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EndpointAddress),
     .name = "k8s.core.v1.EndpointAddress",
     .field_data = kEndpointAddressFields,
@@ -4257,10 +5778,12 @@ constinit const kgen::TypeTable EndpointAddress::kTable = {
     .hash_seed = 4,
     .hash_slots = kEndpointAddressSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointAddress>};
+    .empty = kgen::detail::kZeros<EndpointAddress>,
+    .wire = kEndpointAddressWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable EndpointPort::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EndpointPort),
     .name = "k8s.core.v1.EndpointPort",
     .field_data = kEndpointPortFields,
@@ -4272,10 +5795,12 @@ constinit const kgen::TypeTable EndpointPort::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointPortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointPort>};
+    .empty = kgen::detail::kZeros<EndpointPort>,
+    .wire = kEndpointPortWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable EndpointSubset::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EndpointSubset),
     .name = "k8s.core.v1.EndpointSubset",
     .field_data = kEndpointSubsetFields,
@@ -4287,10 +5812,12 @@ constinit const kgen::TypeTable EndpointSubset::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointSubsetSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointSubset>};
+    .empty = kgen::detail::kZeros<EndpointSubset>,
+    .wire = kEndpointSubsetWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable Endpoints::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Endpoints),
     .name = "k8s.core.v1.Endpoints",
     .field_data = kEndpointsFields,
@@ -4302,10 +5829,12 @@ constinit const kgen::TypeTable Endpoints::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointsSlots,
     .kind = &kEndpointsKind,
-    .empty = kgen::detail::kZeros<Endpoints>};
+    .empty = kgen::detail::kZeros<Endpoints>,
+    .wire = kEndpointsWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable EndpointsList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EndpointsList),
     .name = "k8s.core.v1.EndpointsList",
     .field_data = kEndpointsListFields,
@@ -4329,7 +5858,7 @@ const Endpoints& EndpointsList::operator[](std::size_t i) const noexcept { retur
 Endpoints& EndpointsList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable EphemeralContainer::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EphemeralContainer),
     .name = "k8s.core.v1.EphemeralContainer",
     .field_data = kEphemeralContainerFields,
@@ -4341,10 +5870,12 @@ constinit const kgen::TypeTable EphemeralContainer::kTable = {
     .hash_seed = 114,
     .hash_slots = kEphemeralContainerSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EphemeralContainer>};
+    .empty = kgen::detail::kZeros<EphemeralContainer>,
+    .wire = kEphemeralContainerWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable TypedLocalObjectReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TypedLocalObjectReference),
     .name = "k8s.core.v1.TypedLocalObjectReference",
     .field_data = kTypedLocalObjectReferenceFields,
@@ -4356,10 +5887,12 @@ constinit const kgen::TypeTable TypedLocalObjectReference::kTable = {
     .hash_seed = 1,
     .hash_slots = kTypedLocalObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TypedLocalObjectReference>};
+    .empty = kgen::detail::kZeros<TypedLocalObjectReference>,
+    .wire = kTypedLocalObjectReferenceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable TypedObjectReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TypedObjectReference),
     .name = "k8s.core.v1.TypedObjectReference",
     .field_data = kTypedObjectReferenceFields,
@@ -4371,10 +5904,12 @@ constinit const kgen::TypeTable TypedObjectReference::kTable = {
     .hash_seed = 2,
     .hash_slots = kTypedObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TypedObjectReference>};
+    .empty = kgen::detail::kZeros<TypedObjectReference>,
+    .wire = kTypedObjectReferenceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable VolumeResourceRequirements::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeResourceRequirements),
     .name = "k8s.core.v1.VolumeResourceRequirements",
     .field_data = kVolumeResourceRequirementsFields,
@@ -4386,10 +5921,12 @@ constinit const kgen::TypeTable VolumeResourceRequirements::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeResourceRequirementsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeResourceRequirements>};
+    .empty = kgen::detail::kZeros<VolumeResourceRequirements>,
+    .wire = kVolumeResourceRequirementsWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PersistentVolumeClaimSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolumeClaimSpec),
     .name = "k8s.core.v1.PersistentVolumeClaimSpec",
     .field_data = kPersistentVolumeClaimSpecFields,
@@ -4401,10 +5938,12 @@ constinit const kgen::TypeTable PersistentVolumeClaimSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeClaimSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimSpec>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimSpec>,
+    .wire = kPersistentVolumeClaimSpecWire,
+    .wire_count = 9};
 
 constinit const kgen::TypeTable PersistentVolumeClaimTemplate::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolumeClaimTemplate),
     .name = "k8s.core.v1.PersistentVolumeClaimTemplate",
     .field_data = kPersistentVolumeClaimTemplateFields,
@@ -4416,10 +5955,12 @@ constinit const kgen::TypeTable PersistentVolumeClaimTemplate::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeClaimTemplateSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimTemplate>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimTemplate>,
+    .wire = kPersistentVolumeClaimTemplateWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable EphemeralVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EphemeralVolumeSource),
     .name = "k8s.core.v1.EphemeralVolumeSource",
     .field_data = kEphemeralVolumeSourceFields,
@@ -4431,10 +5972,12 @@ constinit const kgen::TypeTable EphemeralVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kEphemeralVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EphemeralVolumeSource>};
+    .empty = kgen::detail::kZeros<EphemeralVolumeSource>,
+    .wire = kEphemeralVolumeSourceWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable EventSeries::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EventSeries),
     .name = "k8s.core.v1.EventSeries",
     .field_data = kEventSeriesFields,
@@ -4446,10 +5989,12 @@ constinit const kgen::TypeTable EventSeries::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventSeriesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EventSeries>};
+    .empty = kgen::detail::kZeros<EventSeries>,
+    .wire = kEventSeriesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable EventSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EventSource),
     .name = "k8s.core.v1.EventSource",
     .field_data = kEventSourceFields,
@@ -4461,10 +6006,12 @@ constinit const kgen::TypeTable EventSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EventSource>};
+    .empty = kgen::detail::kZeros<EventSource>,
+    .wire = kEventSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable Event::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Event),
     .name = "k8s.core.v1.Event",
     .field_data = kEventFields,
@@ -4476,10 +6023,12 @@ constinit const kgen::TypeTable Event::kTable = {
     .hash_seed = 48,
     .hash_slots = kEventSlots,
     .kind = &kEventKind,
-    .empty = kgen::detail::kZeros<Event>};
+    .empty = kgen::detail::kZeros<Event>,
+    .wire = kEventWire,
+    .wire_count = 15};
 
 constinit const kgen::TypeTable EventList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EventList),
     .name = "k8s.core.v1.EventList",
     .field_data = kEventListFields,
@@ -4503,7 +6052,7 @@ const Event& EventList::operator[](std::size_t i) const noexcept { return items[
 Event& EventList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable FCVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FCVolumeSource),
     .name = "k8s.core.v1.FCVolumeSource",
     .field_data = kFCVolumeSourceFields,
@@ -4515,10 +6064,12 @@ constinit const kgen::TypeTable FCVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kFCVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FCVolumeSource>};
+    .empty = kgen::detail::kZeros<FCVolumeSource>,
+    .wire = kFCVolumeSourceWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable FlexPersistentVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FlexPersistentVolumeSource),
     .name = "k8s.core.v1.FlexPersistentVolumeSource",
     .field_data = kFlexPersistentVolumeSourceFields,
@@ -4530,10 +6081,12 @@ constinit const kgen::TypeTable FlexPersistentVolumeSource::kTable = {
     .hash_seed = 3,
     .hash_slots = kFlexPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlexPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<FlexPersistentVolumeSource>,
+    .wire = kFlexPersistentVolumeSourceWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable FlexVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FlexVolumeSource),
     .name = "k8s.core.v1.FlexVolumeSource",
     .field_data = kFlexVolumeSourceFields,
@@ -4545,10 +6098,12 @@ constinit const kgen::TypeTable FlexVolumeSource::kTable = {
     .hash_seed = 3,
     .hash_slots = kFlexVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlexVolumeSource>};
+    .empty = kgen::detail::kZeros<FlexVolumeSource>,
+    .wire = kFlexVolumeSourceWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable FlockerVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FlockerVolumeSource),
     .name = "k8s.core.v1.FlockerVolumeSource",
     .field_data = kFlockerVolumeSourceFields,
@@ -4560,10 +6115,12 @@ constinit const kgen::TypeTable FlockerVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlockerVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlockerVolumeSource>};
+    .empty = kgen::detail::kZeros<FlockerVolumeSource>,
+    .wire = kFlockerVolumeSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable GCEPersistentDiskVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(GCEPersistentDiskVolumeSource),
     .name = "k8s.core.v1.GCEPersistentDiskVolumeSource",
     .field_data = kGCEPersistentDiskVolumeSourceFields,
@@ -4575,10 +6132,12 @@ constinit const kgen::TypeTable GCEPersistentDiskVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kGCEPersistentDiskVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GCEPersistentDiskVolumeSource>};
+    .empty = kgen::detail::kZeros<GCEPersistentDiskVolumeSource>,
+    .wire = kGCEPersistentDiskVolumeSourceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable GitRepoVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(GitRepoVolumeSource),
     .name = "k8s.core.v1.GitRepoVolumeSource",
     .field_data = kGitRepoVolumeSourceFields,
@@ -4590,10 +6149,12 @@ constinit const kgen::TypeTable GitRepoVolumeSource::kTable = {
     .hash_seed = 2,
     .hash_slots = kGitRepoVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GitRepoVolumeSource>};
+    .empty = kgen::detail::kZeros<GitRepoVolumeSource>,
+    .wire = kGitRepoVolumeSourceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable GlusterfsPersistentVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(GlusterfsPersistentVolumeSource),
     .name = "k8s.core.v1.GlusterfsPersistentVolumeSource",
     .field_data = kGlusterfsPersistentVolumeSourceFields,
@@ -4605,10 +6166,12 @@ constinit const kgen::TypeTable GlusterfsPersistentVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kGlusterfsPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GlusterfsPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<GlusterfsPersistentVolumeSource>,
+    .wire = kGlusterfsPersistentVolumeSourceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable GlusterfsVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(GlusterfsVolumeSource),
     .name = "k8s.core.v1.GlusterfsVolumeSource",
     .field_data = kGlusterfsVolumeSourceFields,
@@ -4620,10 +6183,12 @@ constinit const kgen::TypeTable GlusterfsVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kGlusterfsVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GlusterfsVolumeSource>};
+    .empty = kgen::detail::kZeros<GlusterfsVolumeSource>,
+    .wire = kGlusterfsVolumeSourceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable HostAlias::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HostAlias),
     .name = "k8s.core.v1.HostAlias",
     .field_data = kHostAliasFields,
@@ -4635,10 +6200,12 @@ constinit const kgen::TypeTable HostAlias::kTable = {
     .hash_seed = 1,
     .hash_slots = kHostAliasSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HostAlias>};
+    .empty = kgen::detail::kZeros<HostAlias>,
+    .wire = kHostAliasWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable HostIP::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HostIP),
     .name = "k8s.core.v1.HostIP",
     .field_data = kHostIPFields,
@@ -4650,10 +6217,12 @@ constinit const kgen::TypeTable HostIP::kTable = {
     .hash_seed = 0,
     .hash_slots = kHostIPSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HostIP>};
+    .empty = kgen::detail::kZeros<HostIP>,
+    .wire = kHostIPWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable HostPathVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HostPathVolumeSource),
     .name = "k8s.core.v1.HostPathVolumeSource",
     .field_data = kHostPathVolumeSourceFields,
@@ -4665,10 +6234,12 @@ constinit const kgen::TypeTable HostPathVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kHostPathVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HostPathVolumeSource>};
+    .empty = kgen::detail::kZeros<HostPathVolumeSource>,
+    .wire = kHostPathVolumeSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ISCSIPersistentVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ISCSIPersistentVolumeSource),
     .name = "k8s.core.v1.ISCSIPersistentVolumeSource",
     .field_data = kISCSIPersistentVolumeSourceFields,
@@ -4680,10 +6251,12 @@ constinit const kgen::TypeTable ISCSIPersistentVolumeSource::kTable = {
     .hash_seed = 3,
     .hash_slots = kISCSIPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ISCSIPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<ISCSIPersistentVolumeSource>,
+    .wire = kISCSIPersistentVolumeSourceWire,
+    .wire_count = 11};
 
 constinit const kgen::TypeTable ISCSIVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ISCSIVolumeSource),
     .name = "k8s.core.v1.ISCSIVolumeSource",
     .field_data = kISCSIVolumeSourceFields,
@@ -4695,10 +6268,12 @@ constinit const kgen::TypeTable ISCSIVolumeSource::kTable = {
     .hash_seed = 3,
     .hash_slots = kISCSIVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ISCSIVolumeSource>};
+    .empty = kgen::detail::kZeros<ISCSIVolumeSource>,
+    .wire = kISCSIVolumeSourceWire,
+    .wire_count = 11};
 
 constinit const kgen::TypeTable ImageVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ImageVolumeSource),
     .name = "k8s.core.v1.ImageVolumeSource",
     .field_data = kImageVolumeSourceFields,
@@ -4710,10 +6285,12 @@ constinit const kgen::TypeTable ImageVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kImageVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ImageVolumeSource>};
+    .empty = kgen::detail::kZeros<ImageVolumeSource>,
+    .wire = kImageVolumeSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable LimitRangeItem::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LimitRangeItem),
     .name = "k8s.core.v1.LimitRangeItem",
     .field_data = kLimitRangeItemFields,
@@ -4725,10 +6302,12 @@ constinit const kgen::TypeTable LimitRangeItem::kTable = {
     .hash_seed = 5,
     .hash_slots = kLimitRangeItemSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LimitRangeItem>};
+    .empty = kgen::detail::kZeros<LimitRangeItem>,
+    .wire = kLimitRangeItemWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable LimitRangeSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LimitRangeSpec),
     .name = "k8s.core.v1.LimitRangeSpec",
     .field_data = kLimitRangeSpecFields,
@@ -4740,10 +6319,12 @@ constinit const kgen::TypeTable LimitRangeSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kLimitRangeSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LimitRangeSpec>};
+    .empty = kgen::detail::kZeros<LimitRangeSpec>,
+    .wire = kLimitRangeSpecWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable LimitRange::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LimitRange),
     .name = "k8s.core.v1.LimitRange",
     .field_data = kLimitRangeFields,
@@ -4755,10 +6336,12 @@ constinit const kgen::TypeTable LimitRange::kTable = {
     .hash_seed = 0,
     .hash_slots = kLimitRangeSlots,
     .kind = &kLimitRangeKind,
-    .empty = kgen::detail::kZeros<LimitRange>};
+    .empty = kgen::detail::kZeros<LimitRange>,
+    .wire = kLimitRangeWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable LimitRangeList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LimitRangeList),
     .name = "k8s.core.v1.LimitRangeList",
     .field_data = kLimitRangeListFields,
@@ -4782,7 +6365,7 @@ const LimitRange& LimitRangeList::operator[](std::size_t i) const noexcept { ret
 LimitRange& LimitRangeList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable PortStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PortStatus),
     .name = "k8s.core.v1.PortStatus",
     .field_data = kPortStatusFields,
@@ -4794,10 +6377,12 @@ constinit const kgen::TypeTable PortStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kPortStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PortStatus>};
+    .empty = kgen::detail::kZeros<PortStatus>,
+    .wire = kPortStatusWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable LoadBalancerIngress::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LoadBalancerIngress),
     .name = "k8s.core.v1.LoadBalancerIngress",
     .field_data = kLoadBalancerIngressFields,
@@ -4809,10 +6394,12 @@ constinit const kgen::TypeTable LoadBalancerIngress::kTable = {
     .hash_seed = 1,
     .hash_slots = kLoadBalancerIngressSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LoadBalancerIngress>};
+    .empty = kgen::detail::kZeros<LoadBalancerIngress>,
+    .wire = kLoadBalancerIngressWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable LoadBalancerStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LoadBalancerStatus),
     .name = "k8s.core.v1.LoadBalancerStatus",
     .field_data = kLoadBalancerStatusFields,
@@ -4824,10 +6411,12 @@ constinit const kgen::TypeTable LoadBalancerStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kLoadBalancerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LoadBalancerStatus>};
+    .empty = kgen::detail::kZeros<LoadBalancerStatus>,
+    .wire = kLoadBalancerStatusWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable LocalVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LocalVolumeSource),
     .name = "k8s.core.v1.LocalVolumeSource",
     .field_data = kLocalVolumeSourceFields,
@@ -4839,10 +6428,12 @@ constinit const kgen::TypeTable LocalVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kLocalVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LocalVolumeSource>};
+    .empty = kgen::detail::kZeros<LocalVolumeSource>,
+    .wire = kLocalVolumeSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ModifyVolumeStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ModifyVolumeStatus),
     .name = "k8s.core.v1.ModifyVolumeStatus",
     .field_data = kModifyVolumeStatusFields,
@@ -4854,10 +6445,12 @@ constinit const kgen::TypeTable ModifyVolumeStatus::kTable = {
     .hash_seed = 3,
     .hash_slots = kModifyVolumeStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ModifyVolumeStatus>};
+    .empty = kgen::detail::kZeros<ModifyVolumeStatus>,
+    .wire = kModifyVolumeStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NFSVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NFSVolumeSource),
     .name = "k8s.core.v1.NFSVolumeSource",
     .field_data = kNFSVolumeSourceFields,
@@ -4869,10 +6462,12 @@ constinit const kgen::TypeTable NFSVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kNFSVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NFSVolumeSource>};
+    .empty = kgen::detail::kZeros<NFSVolumeSource>,
+    .wire = kNFSVolumeSourceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable NamespaceSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NamespaceSpec),
     .name = "k8s.core.v1.NamespaceSpec",
     .field_data = kNamespaceSpecFields,
@@ -4884,10 +6479,12 @@ constinit const kgen::TypeTable NamespaceSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kNamespaceSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NamespaceSpec>};
+    .empty = kgen::detail::kZeros<NamespaceSpec>,
+    .wire = kNamespaceSpecWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable NamespaceCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NamespaceCondition),
     .name = "k8s.core.v1.NamespaceCondition",
     .field_data = kNamespaceConditionFields,
@@ -4899,10 +6496,12 @@ constinit const kgen::TypeTable NamespaceCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kNamespaceConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NamespaceCondition>};
+    .empty = kgen::detail::kZeros<NamespaceCondition>,
+    .wire = kNamespaceConditionWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable NamespaceStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NamespaceStatus),
     .name = "k8s.core.v1.NamespaceStatus",
     .field_data = kNamespaceStatusFields,
@@ -4914,10 +6513,12 @@ constinit const kgen::TypeTable NamespaceStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kNamespaceStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NamespaceStatus>};
+    .empty = kgen::detail::kZeros<NamespaceStatus>,
+    .wire = kNamespaceStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable Namespace::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Namespace),
     .name = "k8s.core.v1.Namespace",
     .field_data = kNamespaceFields,
@@ -4929,10 +6530,12 @@ constinit const kgen::TypeTable Namespace::kTable = {
     .hash_seed = 0,
     .hash_slots = kNamespaceSlots,
     .kind = &kNamespaceKind,
-    .empty = kgen::detail::kZeros<Namespace>};
+    .empty = kgen::detail::kZeros<Namespace>,
+    .wire = kNamespaceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable NamespaceList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NamespaceList),
     .name = "k8s.core.v1.NamespaceList",
     .field_data = kNamespaceListFields,
@@ -4956,7 +6559,7 @@ const Namespace& NamespaceList::operator[](std::size_t i) const noexcept { retur
 Namespace& NamespaceList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable NodeConfigSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeConfigSource),
     .name = "k8s.core.v1.NodeConfigSource",
     .field_data = kNodeConfigSourceFields,
@@ -4968,10 +6571,12 @@ constinit const kgen::TypeTable NodeConfigSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeConfigSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeConfigSource>};
+    .empty = kgen::detail::kZeros<NodeConfigSource>,
+    .wire = kNodeConfigSourceWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable Taint::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Taint),
     .name = "k8s.core.v1.Taint",
     .field_data = kTaintFields,
@@ -4983,10 +6588,12 @@ constinit const kgen::TypeTable Taint::kTable = {
     .hash_seed = 0,
     .hash_slots = kTaintSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Taint>};
+    .empty = kgen::detail::kZeros<Taint>,
+    .wire = kTaintWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable NodeSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeSpec),
     .name = "k8s.core.v1.NodeSpec",
     .field_data = kNodeSpecFields,
@@ -4998,10 +6605,12 @@ constinit const kgen::TypeTable NodeSpec::kTable = {
     .hash_seed = 2,
     .hash_slots = kNodeSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSpec>};
+    .empty = kgen::detail::kZeros<NodeSpec>,
+    .wire = kNodeSpecWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable NodeAddress::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeAddress),
     .name = "k8s.core.v1.NodeAddress",
     .field_data = kNodeAddressFields,
@@ -5013,10 +6622,12 @@ constinit const kgen::TypeTable NodeAddress::kTable = {
     .hash_seed = 1,
     .hash_slots = kNodeAddressSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeAddress>};
+    .empty = kgen::detail::kZeros<NodeAddress>,
+    .wire = kNodeAddressWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NodeCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeCondition),
     .name = "k8s.core.v1.NodeCondition",
     .field_data = kNodeConditionFields,
@@ -5028,10 +6639,12 @@ constinit const kgen::TypeTable NodeCondition::kTable = {
     .hash_seed = 4,
     .hash_slots = kNodeConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeCondition>};
+    .empty = kgen::detail::kZeros<NodeCondition>,
+    .wire = kNodeConditionWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable NodeConfigStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeConfigStatus),
     .name = "k8s.core.v1.NodeConfigStatus",
     .field_data = kNodeConfigStatusFields,
@@ -5043,10 +6656,12 @@ constinit const kgen::TypeTable NodeConfigStatus::kTable = {
     .hash_seed = 2,
     .hash_slots = kNodeConfigStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeConfigStatus>};
+    .empty = kgen::detail::kZeros<NodeConfigStatus>,
+    .wire = kNodeConfigStatusWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable NodeDaemonEndpoints::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeDaemonEndpoints),
     .name = "k8s.core.v1.NodeDaemonEndpoints",
     .field_data = kNodeDaemonEndpointsFields,
@@ -5058,10 +6673,12 @@ constinit const kgen::TypeTable NodeDaemonEndpoints::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeDaemonEndpointsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeDaemonEndpoints>};
+    .empty = kgen::detail::kZeros<NodeDaemonEndpoints>,
+    .wire = kNodeDaemonEndpointsWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable NodeFeatures::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeFeatures),
     .name = "k8s.core.v1.NodeFeatures",
     .field_data = kNodeFeaturesFields,
@@ -5073,10 +6690,12 @@ constinit const kgen::TypeTable NodeFeatures::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeFeaturesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeFeatures>};
+    .empty = kgen::detail::kZeros<NodeFeatures>,
+    .wire = kNodeFeaturesWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable NodeSwapStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeSwapStatus),
     .name = "k8s.core.v1.NodeSwapStatus",
     .field_data = kNodeSwapStatusFields,
@@ -5088,10 +6707,12 @@ constinit const kgen::TypeTable NodeSwapStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeSwapStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSwapStatus>};
+    .empty = kgen::detail::kZeros<NodeSwapStatus>,
+    .wire = kNodeSwapStatusWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable NodeSystemInfo::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeSystemInfo),
     .name = "k8s.core.v1.NodeSystemInfo",
     .field_data = kNodeSystemInfoFields,
@@ -5103,10 +6724,12 @@ constinit const kgen::TypeTable NodeSystemInfo::kTable = {
     .hash_seed = 43,
     .hash_slots = kNodeSystemInfoSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSystemInfo>};
+    .empty = kgen::detail::kZeros<NodeSystemInfo>,
+    .wire = kNodeSystemInfoWire,
+    .wire_count = 11};
 
 constinit const kgen::TypeTable NodeRuntimeHandlerFeatures::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeRuntimeHandlerFeatures),
     .name = "k8s.core.v1.NodeRuntimeHandlerFeatures",
     .field_data = kNodeRuntimeHandlerFeaturesFields,
@@ -5118,10 +6741,12 @@ constinit const kgen::TypeTable NodeRuntimeHandlerFeatures::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeRuntimeHandlerFeaturesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeRuntimeHandlerFeatures>};
+    .empty = kgen::detail::kZeros<NodeRuntimeHandlerFeatures>,
+    .wire = kNodeRuntimeHandlerFeaturesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NodeRuntimeHandler::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeRuntimeHandler),
     .name = "k8s.core.v1.NodeRuntimeHandler",
     .field_data = kNodeRuntimeHandlerFields,
@@ -5133,10 +6758,12 @@ constinit const kgen::TypeTable NodeRuntimeHandler::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeRuntimeHandlerSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeRuntimeHandler>};
+    .empty = kgen::detail::kZeros<NodeRuntimeHandler>,
+    .wire = kNodeRuntimeHandlerWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NodeStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeStatus),
     .name = "k8s.core.v1.NodeStatus",
     .field_data = kNodeStatusFields,
@@ -5148,10 +6775,12 @@ constinit const kgen::TypeTable NodeStatus::kTable = {
     .hash_seed = 23,
     .hash_slots = kNodeStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeStatus>};
+    .empty = kgen::detail::kZeros<NodeStatus>,
+    .wire = kNodeStatusWire,
+    .wire_count = 14};
 
 constinit const kgen::TypeTable Node::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Node),
     .name = "k8s.core.v1.Node",
     .field_data = kNodeFields,
@@ -5163,10 +6792,12 @@ constinit const kgen::TypeTable Node::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeSlots,
     .kind = &kNodeKind,
-    .empty = kgen::detail::kZeros<Node>};
+    .empty = kgen::detail::kZeros<Node>,
+    .wire = kNodeWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable NodeAllocatableResourceClaimStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeAllocatableResourceClaimStatus),
     .name = "k8s.core.v1.NodeAllocatableResourceClaimStatus",
     .field_data = kNodeAllocatableResourceClaimStatusFields,
@@ -5178,10 +6809,12 @@ constinit const kgen::TypeTable NodeAllocatableResourceClaimStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeAllocatableResourceClaimStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeAllocatableResourceClaimStatus>};
+    .empty = kgen::detail::kZeros<NodeAllocatableResourceClaimStatus>,
+    .wire = kNodeAllocatableResourceClaimStatusWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable NodeList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeList),
     .name = "k8s.core.v1.NodeList",
     .field_data = kNodeListFields,
@@ -5205,7 +6838,7 @@ const Node& NodeList::operator[](std::size_t i) const noexcept { return items[i]
 Node& NodeList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable VolumeNodeAffinity::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeNodeAffinity),
     .name = "k8s.core.v1.VolumeNodeAffinity",
     .field_data = kVolumeNodeAffinityFields,
@@ -5217,10 +6850,12 @@ constinit const kgen::TypeTable VolumeNodeAffinity::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeNodeAffinitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeNodeAffinity>};
+    .empty = kgen::detail::kZeros<VolumeNodeAffinity>,
+    .wire = kVolumeNodeAffinityWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable PhotonPersistentDiskVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PhotonPersistentDiskVolumeSource),
     .name = "k8s.core.v1.PhotonPersistentDiskVolumeSource",
     .field_data = kPhotonPersistentDiskVolumeSourceFields,
@@ -5232,10 +6867,12 @@ constinit const kgen::TypeTable PhotonPersistentDiskVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kPhotonPersistentDiskVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PhotonPersistentDiskVolumeSource>};
+    .empty = kgen::detail::kZeros<PhotonPersistentDiskVolumeSource>,
+    .wire = kPhotonPersistentDiskVolumeSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PortworxVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PortworxVolumeSource),
     .name = "k8s.core.v1.PortworxVolumeSource",
     .field_data = kPortworxVolumeSourceFields,
@@ -5247,10 +6884,12 @@ constinit const kgen::TypeTable PortworxVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kPortworxVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PortworxVolumeSource>};
+    .empty = kgen::detail::kZeros<PortworxVolumeSource>,
+    .wire = kPortworxVolumeSourceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable QuobyteVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(QuobyteVolumeSource),
     .name = "k8s.core.v1.QuobyteVolumeSource",
     .field_data = kQuobyteVolumeSourceFields,
@@ -5262,10 +6901,12 @@ constinit const kgen::TypeTable QuobyteVolumeSource::kTable = {
     .hash_seed = 2,
     .hash_slots = kQuobyteVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<QuobyteVolumeSource>};
+    .empty = kgen::detail::kZeros<QuobyteVolumeSource>,
+    .wire = kQuobyteVolumeSourceWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable RBDPersistentVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RBDPersistentVolumeSource),
     .name = "k8s.core.v1.RBDPersistentVolumeSource",
     .field_data = kRBDPersistentVolumeSourceFields,
@@ -5277,10 +6918,12 @@ constinit const kgen::TypeTable RBDPersistentVolumeSource::kTable = {
     .hash_seed = 17,
     .hash_slots = kRBDPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RBDPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<RBDPersistentVolumeSource>,
+    .wire = kRBDPersistentVolumeSourceWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable ScaleIOPersistentVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ScaleIOPersistentVolumeSource),
     .name = "k8s.core.v1.ScaleIOPersistentVolumeSource",
     .field_data = kScaleIOPersistentVolumeSourceFields,
@@ -5292,10 +6935,12 @@ constinit const kgen::TypeTable ScaleIOPersistentVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kScaleIOPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScaleIOPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<ScaleIOPersistentVolumeSource>,
+    .wire = kScaleIOPersistentVolumeSourceWire,
+    .wire_count = 10};
 
 constinit const kgen::TypeTable StorageOSPersistentVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StorageOSPersistentVolumeSource),
     .name = "k8s.core.v1.StorageOSPersistentVolumeSource",
     .field_data = kStorageOSPersistentVolumeSourceFields,
@@ -5307,10 +6952,12 @@ constinit const kgen::TypeTable StorageOSPersistentVolumeSource::kTable = {
     .hash_seed = 2,
     .hash_slots = kStorageOSPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StorageOSPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<StorageOSPersistentVolumeSource>,
+    .wire = kStorageOSPersistentVolumeSourceWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable VsphereVirtualDiskVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VsphereVirtualDiskVolumeSource),
     .name = "k8s.core.v1.VsphereVirtualDiskVolumeSource",
     .field_data = kVsphereVirtualDiskVolumeSourceFields,
@@ -5322,10 +6969,12 @@ constinit const kgen::TypeTable VsphereVirtualDiskVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kVsphereVirtualDiskVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VsphereVirtualDiskVolumeSource>};
+    .empty = kgen::detail::kZeros<VsphereVirtualDiskVolumeSource>,
+    .wire = kVsphereVirtualDiskVolumeSourceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable PersistentVolumeSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolumeSpec),
     .name = "k8s.core.v1.PersistentVolumeSpec",
     .field_data = kPersistentVolumeSpecFields,
@@ -5337,10 +6986,12 @@ constinit const kgen::TypeTable PersistentVolumeSpec::kTable = {
     .hash_seed = 831,
     .hash_slots = kPersistentVolumeSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeSpec>};
+    .empty = kgen::detail::kZeros<PersistentVolumeSpec>,
+    .wire = kPersistentVolumeSpecWire,
+    .wire_count = 10};
 
 constinit const kgen::TypeTable PersistentVolumeStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolumeStatus),
     .name = "k8s.core.v1.PersistentVolumeStatus",
     .field_data = kPersistentVolumeStatusFields,
@@ -5352,10 +7003,12 @@ constinit const kgen::TypeTable PersistentVolumeStatus::kTable = {
     .hash_seed = 3,
     .hash_slots = kPersistentVolumeStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeStatus>};
+    .empty = kgen::detail::kZeros<PersistentVolumeStatus>,
+    .wire = kPersistentVolumeStatusWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable PersistentVolume::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolume),
     .name = "k8s.core.v1.PersistentVolume",
     .field_data = kPersistentVolumeFields,
@@ -5367,10 +7020,12 @@ constinit const kgen::TypeTable PersistentVolume::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeSlots,
     .kind = &kPersistentVolumeKind,
-    .empty = kgen::detail::kZeros<PersistentVolume>};
+    .empty = kgen::detail::kZeros<PersistentVolume>,
+    .wire = kPersistentVolumeWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PersistentVolumeClaimCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolumeClaimCondition),
     .name = "k8s.core.v1.PersistentVolumeClaimCondition",
     .field_data = kPersistentVolumeClaimConditionFields,
@@ -5382,10 +7037,12 @@ constinit const kgen::TypeTable PersistentVolumeClaimCondition::kTable = {
     .hash_seed = 4,
     .hash_slots = kPersistentVolumeClaimConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimCondition>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimCondition>,
+    .wire = kPersistentVolumeClaimConditionWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable PersistentVolumeClaimStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolumeClaimStatus),
     .name = "k8s.core.v1.PersistentVolumeClaimStatus",
     .field_data = kPersistentVolumeClaimStatusFields,
@@ -5397,10 +7054,12 @@ constinit const kgen::TypeTable PersistentVolumeClaimStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kPersistentVolumeClaimStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimStatus>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimStatus>,
+    .wire = kPersistentVolumeClaimStatusWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable PersistentVolumeClaim::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolumeClaim),
     .name = "k8s.core.v1.PersistentVolumeClaim",
     .field_data = kPersistentVolumeClaimFields,
@@ -5412,10 +7071,12 @@ constinit const kgen::TypeTable PersistentVolumeClaim::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeClaimSlots,
     .kind = &kPersistentVolumeClaimKind,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaim>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaim>,
+    .wire = kPersistentVolumeClaimWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PersistentVolumeClaimList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolumeClaimList),
     .name = "k8s.core.v1.PersistentVolumeClaimList",
     .field_data = kPersistentVolumeClaimListFields,
@@ -5439,7 +7100,7 @@ const PersistentVolumeClaim& PersistentVolumeClaimList::operator[](std::size_t i
 PersistentVolumeClaim& PersistentVolumeClaimList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable PersistentVolumeClaimVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolumeClaimVolumeSource),
     .name = "k8s.core.v1.PersistentVolumeClaimVolumeSource",
     .field_data = kPersistentVolumeClaimVolumeSourceFields,
@@ -5451,10 +7112,12 @@ constinit const kgen::TypeTable PersistentVolumeClaimVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeClaimVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimVolumeSource>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimVolumeSource>,
+    .wire = kPersistentVolumeClaimVolumeSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PersistentVolumeList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PersistentVolumeList),
     .name = "k8s.core.v1.PersistentVolumeList",
     .field_data = kPersistentVolumeListFields,
@@ -5478,7 +7141,7 @@ const PersistentVolume& PersistentVolumeList::operator[](std::size_t i) const no
 PersistentVolume& PersistentVolumeList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable PodDNSConfigOption::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodDNSConfigOption),
     .name = "k8s.core.v1.PodDNSConfigOption",
     .field_data = kPodDNSConfigOptionFields,
@@ -5490,10 +7153,12 @@ constinit const kgen::TypeTable PodDNSConfigOption::kTable = {
     .hash_seed = 1,
     .hash_slots = kPodDNSConfigOptionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodDNSConfigOption>};
+    .empty = kgen::detail::kZeros<PodDNSConfigOption>,
+    .wire = kPodDNSConfigOptionWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodDNSConfig::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodDNSConfig),
     .name = "k8s.core.v1.PodDNSConfig",
     .field_data = kPodDNSConfigFields,
@@ -5505,10 +7170,12 @@ constinit const kgen::TypeTable PodDNSConfig::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodDNSConfigSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodDNSConfig>};
+    .empty = kgen::detail::kZeros<PodDNSConfig>,
+    .wire = kPodDNSConfigWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PodOS::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodOS),
     .name = "k8s.core.v1.PodOS",
     .field_data = kPodOSFields,
@@ -5520,10 +7187,12 @@ constinit const kgen::TypeTable PodOS::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodOSSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodOS>};
+    .empty = kgen::detail::kZeros<PodOS>,
+    .wire = kPodOSWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable PodReadinessGate::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodReadinessGate),
     .name = "k8s.core.v1.PodReadinessGate",
     .field_data = kPodReadinessGateFields,
@@ -5535,10 +7204,12 @@ constinit const kgen::TypeTable PodReadinessGate::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodReadinessGateSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodReadinessGate>};
+    .empty = kgen::detail::kZeros<PodReadinessGate>,
+    .wire = kPodReadinessGateWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable PodResourceClaim::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodResourceClaim),
     .name = "k8s.core.v1.PodResourceClaim",
     .field_data = kPodResourceClaimFields,
@@ -5550,10 +7221,12 @@ constinit const kgen::TypeTable PodResourceClaim::kTable = {
     .hash_seed = 3,
     .hash_slots = kPodResourceClaimSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodResourceClaim>};
+    .empty = kgen::detail::kZeros<PodResourceClaim>,
+    .wire = kPodResourceClaimWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PodSchedulingGate::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodSchedulingGate),
     .name = "k8s.core.v1.PodSchedulingGate",
     .field_data = kPodSchedulingGateFields,
@@ -5565,10 +7238,12 @@ constinit const kgen::TypeTable PodSchedulingGate::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodSchedulingGateSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodSchedulingGate>};
+    .empty = kgen::detail::kZeros<PodSchedulingGate>,
+    .wire = kPodSchedulingGateWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable PodSchedulingGroup::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodSchedulingGroup),
     .name = "k8s.core.v1.PodSchedulingGroup",
     .field_data = kPodSchedulingGroupFields,
@@ -5580,10 +7255,12 @@ constinit const kgen::TypeTable PodSchedulingGroup::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodSchedulingGroupSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodSchedulingGroup>};
+    .empty = kgen::detail::kZeros<PodSchedulingGroup>,
+    .wire = kPodSchedulingGroupWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable Sysctl::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Sysctl),
     .name = "k8s.core.v1.Sysctl",
     .field_data = kSysctlFields,
@@ -5595,10 +7272,12 @@ constinit const kgen::TypeTable Sysctl::kTable = {
     .hash_seed = 1,
     .hash_slots = kSysctlSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Sysctl>};
+    .empty = kgen::detail::kZeros<Sysctl>,
+    .wire = kSysctlWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodSecurityContext::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodSecurityContext),
     .name = "k8s.core.v1.PodSecurityContext",
     .field_data = kPodSecurityContextFields,
@@ -5610,10 +7289,12 @@ constinit const kgen::TypeTable PodSecurityContext::kTable = {
     .hash_seed = 4,
     .hash_slots = kPodSecurityContextSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodSecurityContext>};
+    .empty = kgen::detail::kZeros<PodSecurityContext>,
+    .wire = kPodSecurityContextWire,
+    .wire_count = 13};
 
 constinit const kgen::TypeTable Toleration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Toleration),
     .name = "k8s.core.v1.Toleration",
     .field_data = kTolerationFields,
@@ -5625,10 +7306,12 @@ constinit const kgen::TypeTable Toleration::kTable = {
     .hash_seed = 1,
     .hash_slots = kTolerationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Toleration>};
+    .empty = kgen::detail::kZeros<Toleration>,
+    .wire = kTolerationWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable TopologySpreadConstraint::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TopologySpreadConstraint),
     .name = "k8s.core.v1.TopologySpreadConstraint",
     .field_data = kTopologySpreadConstraintFields,
@@ -5640,10 +7323,12 @@ constinit const kgen::TypeTable TopologySpreadConstraint::kTable = {
     .hash_seed = 3,
     .hash_slots = kTopologySpreadConstraintSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TopologySpreadConstraint>};
+    .empty = kgen::detail::kZeros<TopologySpreadConstraint>,
+    .wire = kTopologySpreadConstraintWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable PodCertificateProjection::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodCertificateProjection),
     .name = "k8s.core.v1.PodCertificateProjection",
     .field_data = kPodCertificateProjectionFields,
@@ -5655,10 +7340,12 @@ constinit const kgen::TypeTable PodCertificateProjection::kTable = {
     .hash_seed = 11,
     .hash_slots = kPodCertificateProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodCertificateProjection>};
+    .empty = kgen::detail::kZeros<PodCertificateProjection>,
+    .wire = kPodCertificateProjectionWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable SecretProjection::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SecretProjection),
     .name = "k8s.core.v1.SecretProjection",
     .field_data = kSecretProjectionFields,
@@ -5670,10 +7357,12 @@ constinit const kgen::TypeTable SecretProjection::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretProjection>};
+    .empty = kgen::detail::kZeros<SecretProjection>,
+    .wire = kSecretProjectionWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ServiceAccountTokenProjection::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceAccountTokenProjection),
     .name = "k8s.core.v1.ServiceAccountTokenProjection",
     .field_data = kServiceAccountTokenProjectionFields,
@@ -5685,10 +7374,12 @@ constinit const kgen::TypeTable ServiceAccountTokenProjection::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceAccountTokenProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceAccountTokenProjection>};
+    .empty = kgen::detail::kZeros<ServiceAccountTokenProjection>,
+    .wire = kServiceAccountTokenProjectionWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable VolumeProjection::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeProjection),
     .name = "k8s.core.v1.VolumeProjection",
     .field_data = kVolumeProjectionFields,
@@ -5700,10 +7391,12 @@ constinit const kgen::TypeTable VolumeProjection::kTable = {
     .hash_seed = 1,
     .hash_slots = kVolumeProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeProjection>};
+    .empty = kgen::detail::kZeros<VolumeProjection>,
+    .wire = kVolumeProjectionWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable ProjectedVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ProjectedVolumeSource),
     .name = "k8s.core.v1.ProjectedVolumeSource",
     .field_data = kProjectedVolumeSourceFields,
@@ -5715,10 +7408,12 @@ constinit const kgen::TypeTable ProjectedVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kProjectedVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ProjectedVolumeSource>};
+    .empty = kgen::detail::kZeros<ProjectedVolumeSource>,
+    .wire = kProjectedVolumeSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable RBDVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RBDVolumeSource),
     .name = "k8s.core.v1.RBDVolumeSource",
     .field_data = kRBDVolumeSourceFields,
@@ -5730,10 +7425,12 @@ constinit const kgen::TypeTable RBDVolumeSource::kTable = {
     .hash_seed = 17,
     .hash_slots = kRBDVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RBDVolumeSource>};
+    .empty = kgen::detail::kZeros<RBDVolumeSource>,
+    .wire = kRBDVolumeSourceWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable ScaleIOVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ScaleIOVolumeSource),
     .name = "k8s.core.v1.ScaleIOVolumeSource",
     .field_data = kScaleIOVolumeSourceFields,
@@ -5745,10 +7442,12 @@ constinit const kgen::TypeTable ScaleIOVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kScaleIOVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScaleIOVolumeSource>};
+    .empty = kgen::detail::kZeros<ScaleIOVolumeSource>,
+    .wire = kScaleIOVolumeSourceWire,
+    .wire_count = 10};
 
 constinit const kgen::TypeTable SecretVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SecretVolumeSource),
     .name = "k8s.core.v1.SecretVolumeSource",
     .field_data = kSecretVolumeSourceFields,
@@ -5760,10 +7459,12 @@ constinit const kgen::TypeTable SecretVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretVolumeSource>};
+    .empty = kgen::detail::kZeros<SecretVolumeSource>,
+    .wire = kSecretVolumeSourceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable StorageOSVolumeSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StorageOSVolumeSource),
     .name = "k8s.core.v1.StorageOSVolumeSource",
     .field_data = kStorageOSVolumeSourceFields,
@@ -5775,10 +7476,12 @@ constinit const kgen::TypeTable StorageOSVolumeSource::kTable = {
     .hash_seed = 2,
     .hash_slots = kStorageOSVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StorageOSVolumeSource>};
+    .empty = kgen::detail::kZeros<StorageOSVolumeSource>,
+    .wire = kStorageOSVolumeSourceWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable Volume::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Volume),
     .name = "k8s.core.v1.Volume",
     .field_data = kVolumeFields,
@@ -5790,10 +7493,12 @@ constinit const kgen::TypeTable Volume::kTable = {
     .hash_seed = 3157,
     .hash_slots = kVolumeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Volume>};
+    .empty = kgen::detail::kZeros<Volume>,
+    .wire = kVolumeWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodSpec),
     .name = "k8s.core.v1.PodSpec",
     .field_data = kPodSpecFields,
@@ -5805,10 +7510,12 @@ constinit const kgen::TypeTable PodSpec::kTable = {
     .hash_seed = 1285,
     .hash_slots = kPodSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodSpec>};
+    .empty = kgen::detail::kZeros<PodSpec>,
+    .wire = kPodSpecWire,
+    .wire_count = 42};
 
 constinit const kgen::TypeTable PodCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodCondition),
     .name = "k8s.core.v1.PodCondition",
     .field_data = kPodConditionFields,
@@ -5820,10 +7527,12 @@ constinit const kgen::TypeTable PodCondition::kTable = {
     .hash_seed = 5,
     .hash_slots = kPodConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodCondition>};
+    .empty = kgen::detail::kZeros<PodCondition>,
+    .wire = kPodConditionWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable PodExtendedResourceClaimStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodExtendedResourceClaimStatus),
     .name = "k8s.core.v1.PodExtendedResourceClaimStatus",
     .field_data = kPodExtendedResourceClaimStatusFields,
@@ -5835,10 +7544,12 @@ constinit const kgen::TypeTable PodExtendedResourceClaimStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodExtendedResourceClaimStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodExtendedResourceClaimStatus>};
+    .empty = kgen::detail::kZeros<PodExtendedResourceClaimStatus>,
+    .wire = kPodExtendedResourceClaimStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodIP::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodIP),
     .name = "k8s.core.v1.PodIP",
     .field_data = kPodIPFields,
@@ -5850,10 +7561,12 @@ constinit const kgen::TypeTable PodIP::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodIPSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodIP>};
+    .empty = kgen::detail::kZeros<PodIP>,
+    .wire = kPodIPWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable PodResourceClaimStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodResourceClaimStatus),
     .name = "k8s.core.v1.PodResourceClaimStatus",
     .field_data = kPodResourceClaimStatusFields,
@@ -5865,10 +7578,12 @@ constinit const kgen::TypeTable PodResourceClaimStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodResourceClaimStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodResourceClaimStatus>};
+    .empty = kgen::detail::kZeros<PodResourceClaimStatus>,
+    .wire = kPodResourceClaimStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodStatus),
     .name = "k8s.core.v1.PodStatus",
     .field_data = kPodStatusFields,
@@ -5880,10 +7595,12 @@ constinit const kgen::TypeTable PodStatus::kTable = {
     .hash_seed = 3,
     .hash_slots = kPodStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodStatus>};
+    .empty = kgen::detail::kZeros<PodStatus>,
+    .wire = kPodStatusWire,
+    .wire_count = 21};
 
 constinit const kgen::TypeTable Pod::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pod),
     .name = "k8s.core.v1.Pod",
     .field_data = kPodFields,
@@ -5895,10 +7612,12 @@ constinit const kgen::TypeTable Pod::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodSlots,
     .kind = &kPodKind,
-    .empty = kgen::detail::kZeros<Pod>};
+    .empty = kgen::detail::kZeros<Pod>,
+    .wire = kPodWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PodList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodList),
     .name = "k8s.core.v1.PodList",
     .field_data = kPodListFields,
@@ -5922,7 +7641,7 @@ const Pod& PodList::operator[](std::size_t i) const noexcept { return items[i]; 
 Pod& PodList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable PodTemplateSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodTemplateSpec),
     .name = "k8s.core.v1.PodTemplateSpec",
     .field_data = kPodTemplateSpecFields,
@@ -5934,10 +7653,12 @@ constinit const kgen::TypeTable PodTemplateSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodTemplateSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodTemplateSpec>};
+    .empty = kgen::detail::kZeros<PodTemplateSpec>,
+    .wire = kPodTemplateSpecWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodTemplate::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodTemplate),
     .name = "k8s.core.v1.PodTemplate",
     .field_data = kPodTemplateFields,
@@ -5949,10 +7670,12 @@ constinit const kgen::TypeTable PodTemplate::kTable = {
     .hash_seed = 1,
     .hash_slots = kPodTemplateSlots,
     .kind = &kPodTemplateKind,
-    .empty = kgen::detail::kZeros<PodTemplate>};
+    .empty = kgen::detail::kZeros<PodTemplate>,
+    .wire = kPodTemplateWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodTemplateList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodTemplateList),
     .name = "k8s.core.v1.PodTemplateList",
     .field_data = kPodTemplateListFields,
@@ -5976,7 +7699,7 @@ const PodTemplate& PodTemplateList::operator[](std::size_t i) const noexcept { r
 PodTemplate& PodTemplateList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ReplicationControllerSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ReplicationControllerSpec),
     .name = "k8s.core.v1.ReplicationControllerSpec",
     .field_data = kReplicationControllerSpecFields,
@@ -5988,10 +7711,12 @@ constinit const kgen::TypeTable ReplicationControllerSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kReplicationControllerSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicationControllerSpec>};
+    .empty = kgen::detail::kZeros<ReplicationControllerSpec>,
+    .wire = kReplicationControllerSpecWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ReplicationControllerCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ReplicationControllerCondition),
     .name = "k8s.core.v1.ReplicationControllerCondition",
     .field_data = kReplicationControllerConditionFields,
@@ -6003,10 +7728,12 @@ constinit const kgen::TypeTable ReplicationControllerCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kReplicationControllerConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicationControllerCondition>};
+    .empty = kgen::detail::kZeros<ReplicationControllerCondition>,
+    .wire = kReplicationControllerConditionWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable ReplicationControllerStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ReplicationControllerStatus),
     .name = "k8s.core.v1.ReplicationControllerStatus",
     .field_data = kReplicationControllerStatusFields,
@@ -6018,10 +7745,12 @@ constinit const kgen::TypeTable ReplicationControllerStatus::kTable = {
     .hash_seed = 2,
     .hash_slots = kReplicationControllerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicationControllerStatus>};
+    .empty = kgen::detail::kZeros<ReplicationControllerStatus>,
+    .wire = kReplicationControllerStatusWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable ReplicationController::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ReplicationController),
     .name = "k8s.core.v1.ReplicationController",
     .field_data = kReplicationControllerFields,
@@ -6033,10 +7762,12 @@ constinit const kgen::TypeTable ReplicationController::kTable = {
     .hash_seed = 0,
     .hash_slots = kReplicationControllerSlots,
     .kind = &kReplicationControllerKind,
-    .empty = kgen::detail::kZeros<ReplicationController>};
+    .empty = kgen::detail::kZeros<ReplicationController>,
+    .wire = kReplicationControllerWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ReplicationControllerList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ReplicationControllerList),
     .name = "k8s.core.v1.ReplicationControllerList",
     .field_data = kReplicationControllerListFields,
@@ -6060,7 +7791,7 @@ const ReplicationController& ReplicationControllerList::operator[](std::size_t i
 ReplicationController& ReplicationControllerList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ScopedResourceSelectorRequirement::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ScopedResourceSelectorRequirement),
     .name = "k8s.core.v1.ScopedResourceSelectorRequirement",
     .field_data = kScopedResourceSelectorRequirementFields,
@@ -6072,10 +7803,12 @@ constinit const kgen::TypeTable ScopedResourceSelectorRequirement::kTable = {
     .hash_seed = 1,
     .hash_slots = kScopedResourceSelectorRequirementSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScopedResourceSelectorRequirement>};
+    .empty = kgen::detail::kZeros<ScopedResourceSelectorRequirement>,
+    .wire = kScopedResourceSelectorRequirementWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ScopeSelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ScopeSelector),
     .name = "k8s.core.v1.ScopeSelector",
     .field_data = kScopeSelectorFields,
@@ -6087,10 +7820,12 @@ constinit const kgen::TypeTable ScopeSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kScopeSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScopeSelector>};
+    .empty = kgen::detail::kZeros<ScopeSelector>,
+    .wire = kScopeSelectorWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ResourceQuotaSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceQuotaSpec),
     .name = "k8s.core.v1.ResourceQuotaSpec",
     .field_data = kResourceQuotaSpecFields,
@@ -6102,10 +7837,12 @@ constinit const kgen::TypeTable ResourceQuotaSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceQuotaSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceQuotaSpec>};
+    .empty = kgen::detail::kZeros<ResourceQuotaSpec>,
+    .wire = kResourceQuotaSpecWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ResourceQuotaStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceQuotaStatus),
     .name = "k8s.core.v1.ResourceQuotaStatus",
     .field_data = kResourceQuotaStatusFields,
@@ -6117,10 +7854,12 @@ constinit const kgen::TypeTable ResourceQuotaStatus::kTable = {
     .hash_seed = 81,
     .hash_slots = kResourceQuotaStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceQuotaStatus>};
+    .empty = kgen::detail::kZeros<ResourceQuotaStatus>,
+    .wire = kResourceQuotaStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceQuota::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceQuota),
     .name = "k8s.core.v1.ResourceQuota",
     .field_data = kResourceQuotaFields,
@@ -6132,10 +7871,12 @@ constinit const kgen::TypeTable ResourceQuota::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceQuotaSlots,
     .kind = &kResourceQuotaKind,
-    .empty = kgen::detail::kZeros<ResourceQuota>};
+    .empty = kgen::detail::kZeros<ResourceQuota>,
+    .wire = kResourceQuotaWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ResourceQuotaList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceQuotaList),
     .name = "k8s.core.v1.ResourceQuotaList",
     .field_data = kResourceQuotaListFields,
@@ -6159,7 +7900,7 @@ const ResourceQuota& ResourceQuotaList::operator[](std::size_t i) const noexcept
 ResourceQuota& ResourceQuotaList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable Secret::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Secret),
     .name = "k8s.core.v1.Secret",
     .field_data = kSecretFields,
@@ -6171,10 +7912,12 @@ constinit const kgen::TypeTable Secret::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretSlots,
     .kind = &kSecretKind,
-    .empty = kgen::detail::kZeros<Secret>};
+    .empty = kgen::detail::kZeros<Secret>,
+    .wire = kSecretWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable SecretList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SecretList),
     .name = "k8s.core.v1.SecretList",
     .field_data = kSecretListFields,
@@ -6198,7 +7941,7 @@ const Secret& SecretList::operator[](std::size_t i) const noexcept { return item
 Secret& SecretList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ServicePort::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServicePort),
     .name = "k8s.core.v1.ServicePort",
     .field_data = kServicePortFields,
@@ -6210,10 +7953,12 @@ constinit const kgen::TypeTable ServicePort::kTable = {
     .hash_seed = 0,
     .hash_slots = kServicePortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServicePort>};
+    .empty = kgen::detail::kZeros<ServicePort>,
+    .wire = kServicePortWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable SessionAffinityConfig::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SessionAffinityConfig),
     .name = "k8s.core.v1.SessionAffinityConfig",
     .field_data = kSessionAffinityConfigFields,
@@ -6225,10 +7970,12 @@ constinit const kgen::TypeTable SessionAffinityConfig::kTable = {
     .hash_seed = 0,
     .hash_slots = kSessionAffinityConfigSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SessionAffinityConfig>};
+    .empty = kgen::detail::kZeros<SessionAffinityConfig>,
+    .wire = kSessionAffinityConfigWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ServiceSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceSpec),
     .name = "k8s.core.v1.ServiceSpec",
     .field_data = kServiceSpecFields,
@@ -6240,10 +7987,12 @@ constinit const kgen::TypeTable ServiceSpec::kTable = {
     .hash_seed = 14,
     .hash_slots = kServiceSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceSpec>};
+    .empty = kgen::detail::kZeros<ServiceSpec>,
+    .wire = kServiceSpecWire,
+    .wire_count = 20};
 
 constinit const kgen::TypeTable ServiceStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceStatus),
     .name = "k8s.core.v1.ServiceStatus",
     .field_data = kServiceStatusFields,
@@ -6255,10 +8004,12 @@ constinit const kgen::TypeTable ServiceStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceStatus>};
+    .empty = kgen::detail::kZeros<ServiceStatus>,
+    .wire = kServiceStatusWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable Service::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Service),
     .name = "k8s.core.v1.Service",
     .field_data = kServiceFields,
@@ -6270,10 +8021,12 @@ constinit const kgen::TypeTable Service::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceSlots,
     .kind = &kServiceKind,
-    .empty = kgen::detail::kZeros<Service>};
+    .empty = kgen::detail::kZeros<Service>,
+    .wire = kServiceWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ServiceAccount::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceAccount),
     .name = "k8s.core.v1.ServiceAccount",
     .field_data = kServiceAccountFields,
@@ -6285,10 +8038,12 @@ constinit const kgen::TypeTable ServiceAccount::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceAccountSlots,
     .kind = &kServiceAccountKind,
-    .empty = kgen::detail::kZeros<ServiceAccount>};
+    .empty = kgen::detail::kZeros<ServiceAccount>,
+    .wire = kServiceAccountWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ServiceAccountList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceAccountList),
     .name = "k8s.core.v1.ServiceAccountList",
     .field_data = kServiceAccountListFields,
@@ -6312,7 +8067,7 @@ const ServiceAccount& ServiceAccountList::operator[](std::size_t i) const noexce
 ServiceAccount& ServiceAccountList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ServiceList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceList),
     .name = "k8s.core.v1.ServiceList",
     .field_data = kServiceListFields,
@@ -6336,7 +8091,7 @@ const Service& ServiceList::operator[](std::size_t i) const noexcept { return it
 Service& ServiceList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable TopologySelectorLabelRequirement::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TopologySelectorLabelRequirement),
     .name = "k8s.core.v1.TopologySelectorLabelRequirement",
     .field_data = kTopologySelectorLabelRequirementFields,
@@ -6348,10 +8103,12 @@ constinit const kgen::TypeTable TopologySelectorLabelRequirement::kTable = {
     .hash_seed = 0,
     .hash_slots = kTopologySelectorLabelRequirementSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TopologySelectorLabelRequirement>};
+    .empty = kgen::detail::kZeros<TopologySelectorLabelRequirement>,
+    .wire = kTopologySelectorLabelRequirementWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable TopologySelectorTerm::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TopologySelectorTerm),
     .name = "k8s.core.v1.TopologySelectorTerm",
     .field_data = kTopologySelectorTermFields,
@@ -6363,7 +8120,9 @@ constinit const kgen::TypeTable TopologySelectorTerm::kTable = {
     .hash_seed = 0,
     .hash_slots = kTopologySelectorTermSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TopologySelectorTerm>};
+    .empty = kgen::detail::kZeros<TopologySelectorTerm>,
+    .wire = kTopologySelectorTermWire,
+    .wire_count = 1};
 
 BindingsClient Client::Bindings(std::string_view namespace_) const { return BindingsClient(connection_, namespace_); }
 ComponentStatusesClient Client::ComponentStatuses() const { return ComponentStatusesClient(connection_, ""); }

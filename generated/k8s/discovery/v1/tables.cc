@@ -45,6 +45,11 @@ constexpr kgen::Field kEndpointConditionsFields[] = {
     {"serving", 7, offsetof(EndpointConditions, serving), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"terminating", 11, offsetof(EndpointConditions, terminating), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEndpointConditionsWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kEndpointConditionsSlots[] = {
     2, 0, 1, 3, 0, 0, 0, 0,
 };
@@ -52,6 +57,9 @@ constexpr std::uint8_t kEndpointConditionsSlots[] = {
 static_assert(std::is_standard_layout_v<ForNode> && std::is_aggregate_v<ForNode>);
 constexpr kgen::Field kForNodeFields[] = {
     {"name", 4, offsetof(ForNode, name), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kForNodeWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kForNodeSlots[] = {
     1, 0,
@@ -61,6 +69,9 @@ static_assert(std::is_standard_layout_v<ForZone> && std::is_aggregate_v<ForZone>
 constexpr kgen::Field kForZoneFields[] = {
     {"name", 4, offsetof(ForZone, name), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kForZoneWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kForZoneSlots[] = {
     1, 0,
 };
@@ -69,6 +80,10 @@ static_assert(std::is_standard_layout_v<EndpointHints> && std::is_aggregate_v<En
 constexpr kgen::Field kEndpointHintsFields[] = {
     {"forNodes", 8, offsetof(EndpointHints, forNodes), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ForNode>},
     {"forZones", 8, offsetof(EndpointHints, forZones), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ForZone>},
+};
+constexpr kgen::WireField kEndpointHintsWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kEndpointHintsSlots[] = {
     2, 1, 0, 0,
@@ -85,6 +100,16 @@ constexpr kgen::Field kEndpointFields[] = {
     {"targetRef", 9, offsetof(Endpoint, targetRef), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::ObjectReference::kTable},
     {"zone", 4, offsetof(Endpoint, zone), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEndpointWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 4, 0, false},
+    {4, 6, 0, false},
+    {5, 2, 0, false},
+    {6, 5, 0, false},
+    {7, 7, 0, false},
+    {8, 3, 0, false},
+};
 constexpr std::uint8_t kEndpointSlots[] = {
     0, 1, 0, 0, 0, 5, 4, 2, 3, 8, 0, 0, 0, 0, 7, 6,
 };
@@ -96,6 +121,12 @@ constexpr kgen::Field kEndpointPortFields[] = {
     {"port", 4, offsetof(EndpointPort, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"protocol", 8, offsetof(EndpointPort, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEndpointPortWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, false},
+    {3, 2, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kEndpointPortSlots[] = {
     2, 1, 0, 0, 4, 0, 3, 0,
 };
@@ -106,6 +137,12 @@ constexpr kgen::Field kEndpointSliceFields[] = {
     {"addressType", 11, offsetof(EndpointSlice, addressType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"endpoints", 9, offsetof(EndpointSlice, endpoints), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Endpoint>},
     {"ports", 5, offsetof(EndpointSlice, ports), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<EndpointPort>},
+};
+constexpr kgen::WireField kEndpointSliceWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 3, 0, false},
+    {4, 1, 0, false},
 };
 constexpr std::uint8_t kEndpointSliceSlots[] = {
     0, 2, 3, 0, 4, 0, 0, 1,
@@ -123,7 +160,7 @@ constexpr std::uint8_t kEndpointSliceListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable EndpointConditions::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EndpointConditions),
     .name = "k8s.discovery.v1.EndpointConditions",
     .field_data = kEndpointConditionsFields,
@@ -135,10 +172,12 @@ constinit const kgen::TypeTable EndpointConditions::kTable = {
     .hash_seed = 1,
     .hash_slots = kEndpointConditionsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointConditions>};
+    .empty = kgen::detail::kZeros<EndpointConditions>,
+    .wire = kEndpointConditionsWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ForNode::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ForNode),
     .name = "k8s.discovery.v1.ForNode",
     .field_data = kForNodeFields,
@@ -150,10 +189,12 @@ constinit const kgen::TypeTable ForNode::kTable = {
     .hash_seed = 0,
     .hash_slots = kForNodeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ForNode>};
+    .empty = kgen::detail::kZeros<ForNode>,
+    .wire = kForNodeWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ForZone::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ForZone),
     .name = "k8s.discovery.v1.ForZone",
     .field_data = kForZoneFields,
@@ -165,10 +206,12 @@ constinit const kgen::TypeTable ForZone::kTable = {
     .hash_seed = 0,
     .hash_slots = kForZoneSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ForZone>};
+    .empty = kgen::detail::kZeros<ForZone>,
+    .wire = kForZoneWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable EndpointHints::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EndpointHints),
     .name = "k8s.discovery.v1.EndpointHints",
     .field_data = kEndpointHintsFields,
@@ -180,10 +223,12 @@ constinit const kgen::TypeTable EndpointHints::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointHintsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointHints>};
+    .empty = kgen::detail::kZeros<EndpointHints>,
+    .wire = kEndpointHintsWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable Endpoint::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Endpoint),
     .name = "k8s.discovery.v1.Endpoint",
     .field_data = kEndpointFields,
@@ -195,10 +240,12 @@ constinit const kgen::TypeTable Endpoint::kTable = {
     .hash_seed = 6,
     .hash_slots = kEndpointSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Endpoint>};
+    .empty = kgen::detail::kZeros<Endpoint>,
+    .wire = kEndpointWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable EndpointPort::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EndpointPort),
     .name = "k8s.discovery.v1.EndpointPort",
     .field_data = kEndpointPortFields,
@@ -210,10 +257,12 @@ constinit const kgen::TypeTable EndpointPort::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointPortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointPort>};
+    .empty = kgen::detail::kZeros<EndpointPort>,
+    .wire = kEndpointPortWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable EndpointSlice::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EndpointSlice),
     .name = "k8s.discovery.v1.EndpointSlice",
     .field_data = kEndpointSliceFields,
@@ -225,10 +274,12 @@ constinit const kgen::TypeTable EndpointSlice::kTable = {
     .hash_seed = 2,
     .hash_slots = kEndpointSliceSlots,
     .kind = &kEndpointSliceKind,
-    .empty = kgen::detail::kZeros<EndpointSlice>};
+    .empty = kgen::detail::kZeros<EndpointSlice>,
+    .wire = kEndpointSliceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable EndpointSliceList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EndpointSliceList),
     .name = "k8s.discovery.v1.EndpointSliceList",
     .field_data = kEndpointSliceListFields,

@@ -44,6 +44,10 @@ constexpr kgen::Field kEventSeriesFields[] = {
     {"count", 5, offsetof(EventSeries, count), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"lastObservedTime", 16, offsetof(EventSeries, lastObservedTime), kgen::ValueKind::kMicroTime, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEventSeriesWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kEventSeriesSlots[] = {
     0, 1, 0, 2,
 };
@@ -66,6 +70,23 @@ constexpr kgen::Field kEventFields[] = {
     {"series", 6, offsetof(Event, series), kgen::ValueKind::kBox, 0, 0, &EventSeries::kTable},
     {"type", 4, offsetof(Event, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEventWire[] = {
+    {1, 0, 0, false},
+    {2, 6, 0, false},
+    {3, 13, 0, false},
+    {4, 11, 0, true},
+    {5, 12, 0, true},
+    {6, 1, 0, true},
+    {7, 8, 0, true},
+    {8, 9, 0, false},
+    {9, 10, 0, false},
+    {10, 7, 0, true},
+    {11, 14, 0, true},
+    {12, 5, 0, false},
+    {13, 3, 0, false},
+    {14, 4, 0, false},
+    {15, 2, 0, true},
+};
 constexpr std::uint8_t kEventSlots[] = {
     0, 1, 6, 9, 0, 0, 7, 0, 0, 5, 0, 0, 0, 12, 0, 0, 13, 0, 0, 8, 10, 14, 11, 0,
     0, 0, 0, 4, 15, 0, 3, 2,
@@ -83,7 +104,7 @@ constexpr std::uint8_t kEventListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable EventSeries::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EventSeries),
     .name = "k8s.events.v1.EventSeries",
     .field_data = kEventSeriesFields,
@@ -95,10 +116,12 @@ constinit const kgen::TypeTable EventSeries::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventSeriesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EventSeries>};
+    .empty = kgen::detail::kZeros<EventSeries>,
+    .wire = kEventSeriesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable Event::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Event),
     .name = "k8s.events.v1.Event",
     .field_data = kEventFields,
@@ -110,10 +133,12 @@ constinit const kgen::TypeTable Event::kTable = {
     .hash_seed = 13,
     .hash_slots = kEventSlots,
     .kind = &kEventKind,
-    .empty = kgen::detail::kZeros<Event>};
+    .empty = kgen::detail::kZeros<Event>,
+    .wire = kEventWire,
+    .wire_count = 15};
 
 constinit const kgen::TypeTable EventList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EventList),
     .name = "k8s.events.v1.EventList",
     .field_data = kEventListFields,

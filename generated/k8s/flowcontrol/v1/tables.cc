@@ -64,6 +64,10 @@ constexpr kgen::Field kExemptPriorityLevelConfigurationFields[] = {
     {"lendablePercent", 15, offsetof(ExemptPriorityLevelConfiguration, lendablePercent), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"nominalConcurrencyShares", 24, offsetof(ExemptPriorityLevelConfiguration, nominalConcurrencyShares), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kExemptPriorityLevelConfigurationWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kExemptPriorityLevelConfigurationSlots[] = {
     0, 0, 2, 1,
 };
@@ -71,6 +75,9 @@ constexpr std::uint8_t kExemptPriorityLevelConfigurationSlots[] = {
 static_assert(std::is_standard_layout_v<FlowDistinguisherMethod> && std::is_aggregate_v<FlowDistinguisherMethod>);
 constexpr kgen::Field kFlowDistinguisherMethodFields[] = {
     {"type", 4, offsetof(FlowDistinguisherMethod, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kFlowDistinguisherMethodWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kFlowDistinguisherMethodSlots[] = {
     0, 1,
@@ -80,6 +87,9 @@ static_assert(std::is_standard_layout_v<PriorityLevelConfigurationReference> && 
 constexpr kgen::Field kPriorityLevelConfigurationReferenceFields[] = {
     {"name", 4, offsetof(PriorityLevelConfigurationReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPriorityLevelConfigurationReferenceWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kPriorityLevelConfigurationReferenceSlots[] = {
     1, 0,
 };
@@ -88,6 +98,10 @@ static_assert(std::is_standard_layout_v<NonResourcePolicyRule> && std::is_aggreg
 constexpr kgen::Field kNonResourcePolicyRuleFields[] = {
     {"nonResourceURLs", 15, offsetof(NonResourcePolicyRule, nonResourceURLs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"verbs", 5, offsetof(NonResourcePolicyRule, verbs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+};
+constexpr kgen::WireField kNonResourcePolicyRuleWire[] = {
+    {1, 1, 0, false},
+    {6, 0, 0, false},
 };
 constexpr std::uint8_t kNonResourcePolicyRuleSlots[] = {
     0, 1, 0, 2,
@@ -101,6 +115,13 @@ constexpr kgen::Field kResourcePolicyRuleFields[] = {
     {"resources", 9, offsetof(ResourcePolicyRule, resources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"verbs", 5, offsetof(ResourcePolicyRule, verbs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kResourcePolicyRuleWire[] = {
+    {1, 4, 0, false},
+    {2, 0, 0, false},
+    {3, 3, 0, false},
+    {4, 1, 0, true},
+    {5, 2, 0, false},
+};
 constexpr std::uint8_t kResourcePolicyRuleSlots[] = {
     2, 0, 1, 5, 4, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 };
@@ -108,6 +129,9 @@ constexpr std::uint8_t kResourcePolicyRuleSlots[] = {
 static_assert(std::is_standard_layout_v<GroupSubject> && std::is_aggregate_v<GroupSubject>);
 constexpr kgen::Field kGroupSubjectFields[] = {
     {"name", 4, offsetof(GroupSubject, name), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kGroupSubjectWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kGroupSubjectSlots[] = {
     1, 0,
@@ -118,6 +142,10 @@ constexpr kgen::Field kServiceAccountSubjectFields[] = {
     {"name", 4, offsetof(ServiceAccountSubject, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"namespace", 9, offsetof(ServiceAccountSubject, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kServiceAccountSubjectWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kServiceAccountSubjectSlots[] = {
     1, 2, 0, 0,
 };
@@ -125,6 +153,9 @@ constexpr std::uint8_t kServiceAccountSubjectSlots[] = {
 static_assert(std::is_standard_layout_v<UserSubject> && std::is_aggregate_v<UserSubject>);
 constexpr kgen::Field kUserSubjectFields[] = {
     {"name", 4, offsetof(UserSubject, name), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kUserSubjectWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kUserSubjectSlots[] = {
     1, 0,
@@ -137,6 +168,12 @@ constexpr kgen::Field kSubjectFields[] = {
     {"serviceAccount", 14, offsetof(Subject, serviceAccount), kgen::ValueKind::kBox, 0, 0, &ServiceAccountSubject::kTable},
     {"user", 4, offsetof(Subject, user), kgen::ValueKind::kBox, 0, 0, &UserSubject::kTable},
 };
+constexpr kgen::WireField kSubjectWire[] = {
+    {1, 1, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, false},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kSubjectSlots[] = {
     2, 0, 0, 1, 3, 4, 0, 0,
 };
@@ -146,6 +183,11 @@ constexpr kgen::Field kPolicyRulesWithSubjectsFields[] = {
     {"nonResourceRules", 16, offsetof(PolicyRulesWithSubjects, nonResourceRules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NonResourcePolicyRule>},
     {"resourceRules", 13, offsetof(PolicyRulesWithSubjects, resourceRules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourcePolicyRule>},
     {"subjects", 8, offsetof(PolicyRulesWithSubjects, subjects), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Subject>},
+};
+constexpr kgen::WireField kPolicyRulesWithSubjectsWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
 };
 constexpr std::uint8_t kPolicyRulesWithSubjectsSlots[] = {
     3, 0, 0, 0, 0, 0, 2, 1,
@@ -157,6 +199,12 @@ constexpr kgen::Field kFlowSchemaSpecFields[] = {
     {"matchingPrecedence", 18, offsetof(FlowSchemaSpec, matchingPrecedence), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"priorityLevelConfiguration", 26, offsetof(FlowSchemaSpec, priorityLevelConfiguration), kgen::ValueKind::kBox, 0, 0, &PriorityLevelConfigurationReference::kTable},
     {"rules", 5, offsetof(FlowSchemaSpec, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PolicyRulesWithSubjects>},
+};
+constexpr kgen::WireField kFlowSchemaSpecWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+    {4, 3, 0, false},
 };
 constexpr std::uint8_t kFlowSchemaSpecSlots[] = {
     0, 2, 0, 3, 0, 1, 4, 0,
@@ -170,6 +218,13 @@ constexpr kgen::Field kFlowSchemaConditionFields[] = {
     {"status", 6, offsetof(FlowSchemaCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(FlowSchemaCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kFlowSchemaConditionWire[] = {
+    {1, 4, 0, true},
+    {2, 3, 0, true},
+    {3, 0, 0, false},
+    {4, 2, 0, true},
+    {5, 1, 0, true},
+};
 constexpr std::uint8_t kFlowSchemaConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
 };
@@ -177,6 +232,9 @@ constexpr std::uint8_t kFlowSchemaConditionSlots[] = {
 static_assert(std::is_standard_layout_v<FlowSchemaStatus> && std::is_aggregate_v<FlowSchemaStatus>);
 constexpr kgen::Field kFlowSchemaStatusFields[] = {
     {"conditions", 10, offsetof(FlowSchemaStatus, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<FlowSchemaCondition>},
+};
+constexpr kgen::WireField kFlowSchemaStatusWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kFlowSchemaStatusSlots[] = {
     1, 0,
@@ -187,6 +245,11 @@ constexpr kgen::Field kFlowSchemaFields[] = {
     {"metadata", 8, offsetof(FlowSchema, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(FlowSchema, spec), kgen::ValueKind::kBox, 0, 0, &FlowSchemaSpec::kTable},
     {"status", 6, offsetof(FlowSchema, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &FlowSchemaStatus::kTable},
+};
+constexpr kgen::WireField kFlowSchemaWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kFlowSchemaSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -207,6 +270,11 @@ constexpr kgen::Field kQueuingConfigurationFields[] = {
     {"queueLengthLimit", 16, offsetof(QueuingConfiguration, queueLengthLimit), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"queues", 6, offsetof(QueuingConfiguration, queues), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kQueuingConfigurationWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kQueuingConfigurationSlots[] = {
     0, 0, 0, 1, 3, 2, 0, 0,
 };
@@ -215,6 +283,10 @@ static_assert(std::is_standard_layout_v<LimitResponse> && std::is_aggregate_v<Li
 constexpr kgen::Field kLimitResponseFields[] = {
     {"queuing", 7, offsetof(LimitResponse, queuing), kgen::ValueKind::kBox, 0, 0, &QueuingConfiguration::kTable},
     {"type", 4, offsetof(LimitResponse, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kLimitResponseWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kLimitResponseSlots[] = {
     1, 0, 0, 2,
@@ -227,6 +299,12 @@ constexpr kgen::Field kLimitedPriorityLevelConfigurationFields[] = {
     {"limitResponse", 13, offsetof(LimitedPriorityLevelConfiguration, limitResponse), kgen::ValueKind::kBox, 0, 0, &LimitResponse::kTable},
     {"nominalConcurrencyShares", 24, offsetof(LimitedPriorityLevelConfiguration, nominalConcurrencyShares), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kLimitedPriorityLevelConfigurationWire[] = {
+    {1, 3, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+    {4, 0, 0, false},
+};
 constexpr std::uint8_t kLimitedPriorityLevelConfigurationSlots[] = {
     0, 0, 1, 0, 0, 4, 2, 3,
 };
@@ -236,6 +314,11 @@ constexpr kgen::Field kPriorityLevelConfigurationSpecFields[] = {
     {"exempt", 6, offsetof(PriorityLevelConfigurationSpec, exempt), kgen::ValueKind::kBox, 0, 0, &ExemptPriorityLevelConfiguration::kTable},
     {"limited", 7, offsetof(PriorityLevelConfigurationSpec, limited), kgen::ValueKind::kBox, 0, 0, &LimitedPriorityLevelConfiguration::kTable},
     {"type", 4, offsetof(PriorityLevelConfigurationSpec, type), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kPriorityLevelConfigurationSpecWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
 };
 constexpr std::uint8_t kPriorityLevelConfigurationSpecSlots[] = {
     2, 0, 0, 0, 1, 0, 0, 3,
@@ -249,6 +332,13 @@ constexpr kgen::Field kPriorityLevelConfigurationConditionFields[] = {
     {"status", 6, offsetof(PriorityLevelConfigurationCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(PriorityLevelConfigurationCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPriorityLevelConfigurationConditionWire[] = {
+    {1, 4, 0, true},
+    {2, 3, 0, true},
+    {3, 0, 0, false},
+    {4, 2, 0, true},
+    {5, 1, 0, true},
+};
 constexpr std::uint8_t kPriorityLevelConfigurationConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
 };
@@ -256,6 +346,9 @@ constexpr std::uint8_t kPriorityLevelConfigurationConditionSlots[] = {
 static_assert(std::is_standard_layout_v<PriorityLevelConfigurationStatus> && std::is_aggregate_v<PriorityLevelConfigurationStatus>);
 constexpr kgen::Field kPriorityLevelConfigurationStatusFields[] = {
     {"conditions", 10, offsetof(PriorityLevelConfigurationStatus, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PriorityLevelConfigurationCondition>},
+};
+constexpr kgen::WireField kPriorityLevelConfigurationStatusWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kPriorityLevelConfigurationStatusSlots[] = {
     1, 0,
@@ -266,6 +359,11 @@ constexpr kgen::Field kPriorityLevelConfigurationFields[] = {
     {"metadata", 8, offsetof(PriorityLevelConfiguration, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(PriorityLevelConfiguration, spec), kgen::ValueKind::kBox, 0, 0, &PriorityLevelConfigurationSpec::kTable},
     {"status", 6, offsetof(PriorityLevelConfiguration, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &PriorityLevelConfigurationStatus::kTable},
+};
+constexpr kgen::WireField kPriorityLevelConfigurationWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kPriorityLevelConfigurationSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -283,7 +381,7 @@ constexpr std::uint8_t kPriorityLevelConfigurationListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ExemptPriorityLevelConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ExemptPriorityLevelConfiguration),
     .name = "k8s.flowcontrol.v1.ExemptPriorityLevelConfiguration",
     .field_data = kExemptPriorityLevelConfigurationFields,
@@ -295,10 +393,12 @@ constinit const kgen::TypeTable ExemptPriorityLevelConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kExemptPriorityLevelConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExemptPriorityLevelConfiguration>};
+    .empty = kgen::detail::kZeros<ExemptPriorityLevelConfiguration>,
+    .wire = kExemptPriorityLevelConfigurationWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable FlowDistinguisherMethod::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FlowDistinguisherMethod),
     .name = "k8s.flowcontrol.v1.FlowDistinguisherMethod",
     .field_data = kFlowDistinguisherMethodFields,
@@ -310,10 +410,12 @@ constinit const kgen::TypeTable FlowDistinguisherMethod::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlowDistinguisherMethodSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlowDistinguisherMethod>};
+    .empty = kgen::detail::kZeros<FlowDistinguisherMethod>,
+    .wire = kFlowDistinguisherMethodWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PriorityLevelConfigurationReference),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfigurationReference",
     .field_data = kPriorityLevelConfigurationReferenceFields,
@@ -325,10 +427,12 @@ constinit const kgen::TypeTable PriorityLevelConfigurationReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityLevelConfigurationReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PriorityLevelConfigurationReference>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfigurationReference>,
+    .wire = kPriorityLevelConfigurationReferenceWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable NonResourcePolicyRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NonResourcePolicyRule),
     .name = "k8s.flowcontrol.v1.NonResourcePolicyRule",
     .field_data = kNonResourcePolicyRuleFields,
@@ -340,10 +444,12 @@ constinit const kgen::TypeTable NonResourcePolicyRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kNonResourcePolicyRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NonResourcePolicyRule>};
+    .empty = kgen::detail::kZeros<NonResourcePolicyRule>,
+    .wire = kNonResourcePolicyRuleWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourcePolicyRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourcePolicyRule),
     .name = "k8s.flowcontrol.v1.ResourcePolicyRule",
     .field_data = kResourcePolicyRuleFields,
@@ -355,10 +461,12 @@ constinit const kgen::TypeTable ResourcePolicyRule::kTable = {
     .hash_seed = 1,
     .hash_slots = kResourcePolicyRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourcePolicyRule>};
+    .empty = kgen::detail::kZeros<ResourcePolicyRule>,
+    .wire = kResourcePolicyRuleWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable GroupSubject::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(GroupSubject),
     .name = "k8s.flowcontrol.v1.GroupSubject",
     .field_data = kGroupSubjectFields,
@@ -370,10 +478,12 @@ constinit const kgen::TypeTable GroupSubject::kTable = {
     .hash_seed = 0,
     .hash_slots = kGroupSubjectSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GroupSubject>};
+    .empty = kgen::detail::kZeros<GroupSubject>,
+    .wire = kGroupSubjectWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ServiceAccountSubject::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceAccountSubject),
     .name = "k8s.flowcontrol.v1.ServiceAccountSubject",
     .field_data = kServiceAccountSubjectFields,
@@ -385,10 +495,12 @@ constinit const kgen::TypeTable ServiceAccountSubject::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceAccountSubjectSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceAccountSubject>};
+    .empty = kgen::detail::kZeros<ServiceAccountSubject>,
+    .wire = kServiceAccountSubjectWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable UserSubject::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(UserSubject),
     .name = "k8s.flowcontrol.v1.UserSubject",
     .field_data = kUserSubjectFields,
@@ -400,10 +512,12 @@ constinit const kgen::TypeTable UserSubject::kTable = {
     .hash_seed = 0,
     .hash_slots = kUserSubjectSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<UserSubject>};
+    .empty = kgen::detail::kZeros<UserSubject>,
+    .wire = kUserSubjectWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable Subject::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Subject),
     .name = "k8s.flowcontrol.v1.Subject",
     .field_data = kSubjectFields,
@@ -415,10 +529,12 @@ constinit const kgen::TypeTable Subject::kTable = {
     .hash_seed = 2,
     .hash_slots = kSubjectSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Subject>};
+    .empty = kgen::detail::kZeros<Subject>,
+    .wire = kSubjectWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable PolicyRulesWithSubjects::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PolicyRulesWithSubjects),
     .name = "k8s.flowcontrol.v1.PolicyRulesWithSubjects",
     .field_data = kPolicyRulesWithSubjectsFields,
@@ -430,10 +546,12 @@ constinit const kgen::TypeTable PolicyRulesWithSubjects::kTable = {
     .hash_seed = 0,
     .hash_slots = kPolicyRulesWithSubjectsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PolicyRulesWithSubjects>};
+    .empty = kgen::detail::kZeros<PolicyRulesWithSubjects>,
+    .wire = kPolicyRulesWithSubjectsWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable FlowSchemaSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FlowSchemaSpec),
     .name = "k8s.flowcontrol.v1.FlowSchemaSpec",
     .field_data = kFlowSchemaSpecFields,
@@ -445,10 +563,12 @@ constinit const kgen::TypeTable FlowSchemaSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlowSchemaSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlowSchemaSpec>};
+    .empty = kgen::detail::kZeros<FlowSchemaSpec>,
+    .wire = kFlowSchemaSpecWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable FlowSchemaCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FlowSchemaCondition),
     .name = "k8s.flowcontrol.v1.FlowSchemaCondition",
     .field_data = kFlowSchemaConditionFields,
@@ -460,10 +580,12 @@ constinit const kgen::TypeTable FlowSchemaCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kFlowSchemaConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlowSchemaCondition>};
+    .empty = kgen::detail::kZeros<FlowSchemaCondition>,
+    .wire = kFlowSchemaConditionWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable FlowSchemaStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FlowSchemaStatus),
     .name = "k8s.flowcontrol.v1.FlowSchemaStatus",
     .field_data = kFlowSchemaStatusFields,
@@ -475,10 +597,12 @@ constinit const kgen::TypeTable FlowSchemaStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlowSchemaStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlowSchemaStatus>};
+    .empty = kgen::detail::kZeros<FlowSchemaStatus>,
+    .wire = kFlowSchemaStatusWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable FlowSchema::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FlowSchema),
     .name = "k8s.flowcontrol.v1.FlowSchema",
     .field_data = kFlowSchemaFields,
@@ -490,10 +614,12 @@ constinit const kgen::TypeTable FlowSchema::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlowSchemaSlots,
     .kind = &kFlowSchemaKind,
-    .empty = kgen::detail::kZeros<FlowSchema>};
+    .empty = kgen::detail::kZeros<FlowSchema>,
+    .wire = kFlowSchemaWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable FlowSchemaList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FlowSchemaList),
     .name = "k8s.flowcontrol.v1.FlowSchemaList",
     .field_data = kFlowSchemaListFields,
@@ -517,7 +643,7 @@ const FlowSchema& FlowSchemaList::operator[](std::size_t i) const noexcept { ret
 FlowSchema& FlowSchemaList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable QueuingConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(QueuingConfiguration),
     .name = "k8s.flowcontrol.v1.QueuingConfiguration",
     .field_data = kQueuingConfigurationFields,
@@ -529,10 +655,12 @@ constinit const kgen::TypeTable QueuingConfiguration::kTable = {
     .hash_seed = 2,
     .hash_slots = kQueuingConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<QueuingConfiguration>};
+    .empty = kgen::detail::kZeros<QueuingConfiguration>,
+    .wire = kQueuingConfigurationWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable LimitResponse::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LimitResponse),
     .name = "k8s.flowcontrol.v1.LimitResponse",
     .field_data = kLimitResponseFields,
@@ -544,10 +672,12 @@ constinit const kgen::TypeTable LimitResponse::kTable = {
     .hash_seed = 0,
     .hash_slots = kLimitResponseSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LimitResponse>};
+    .empty = kgen::detail::kZeros<LimitResponse>,
+    .wire = kLimitResponseWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable LimitedPriorityLevelConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LimitedPriorityLevelConfiguration),
     .name = "k8s.flowcontrol.v1.LimitedPriorityLevelConfiguration",
     .field_data = kLimitedPriorityLevelConfigurationFields,
@@ -559,10 +689,12 @@ constinit const kgen::TypeTable LimitedPriorityLevelConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kLimitedPriorityLevelConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LimitedPriorityLevelConfiguration>};
+    .empty = kgen::detail::kZeros<LimitedPriorityLevelConfiguration>,
+    .wire = kLimitedPriorityLevelConfigurationWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PriorityLevelConfigurationSpec),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfigurationSpec",
     .field_data = kPriorityLevelConfigurationSpecFields,
@@ -574,10 +706,12 @@ constinit const kgen::TypeTable PriorityLevelConfigurationSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityLevelConfigurationSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PriorityLevelConfigurationSpec>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfigurationSpec>,
+    .wire = kPriorityLevelConfigurationSpecWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationCondition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PriorityLevelConfigurationCondition),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfigurationCondition",
     .field_data = kPriorityLevelConfigurationConditionFields,
@@ -589,10 +723,12 @@ constinit const kgen::TypeTable PriorityLevelConfigurationCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kPriorityLevelConfigurationConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PriorityLevelConfigurationCondition>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfigurationCondition>,
+    .wire = kPriorityLevelConfigurationConditionWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PriorityLevelConfigurationStatus),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfigurationStatus",
     .field_data = kPriorityLevelConfigurationStatusFields,
@@ -604,10 +740,12 @@ constinit const kgen::TypeTable PriorityLevelConfigurationStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityLevelConfigurationStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PriorityLevelConfigurationStatus>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfigurationStatus>,
+    .wire = kPriorityLevelConfigurationStatusWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable PriorityLevelConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PriorityLevelConfiguration),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfiguration",
     .field_data = kPriorityLevelConfigurationFields,
@@ -619,10 +757,12 @@ constinit const kgen::TypeTable PriorityLevelConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityLevelConfigurationSlots,
     .kind = &kPriorityLevelConfigurationKind,
-    .empty = kgen::detail::kZeros<PriorityLevelConfiguration>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfiguration>,
+    .wire = kPriorityLevelConfigurationWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PriorityLevelConfigurationList),
     .name = "k8s.flowcontrol.v1.PriorityLevelConfigurationList",
     .field_data = kPriorityLevelConfigurationListFields,

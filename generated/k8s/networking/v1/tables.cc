@@ -124,6 +124,10 @@ constexpr kgen::Field kServiceBackendPortFields[] = {
     {"name", 4, offsetof(ServiceBackendPort, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"number", 6, offsetof(ServiceBackendPort, number), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kServiceBackendPortWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, true},
+};
 constexpr std::uint8_t kServiceBackendPortSlots[] = {
     1, 0, 2, 0,
 };
@@ -133,6 +137,10 @@ constexpr kgen::Field kIngressServiceBackendFields[] = {
     {"name", 4, offsetof(IngressServiceBackend, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"port", 4, offsetof(IngressServiceBackend, port), kgen::ValueKind::kBox, 0, 0, &ServiceBackendPort::kTable},
 };
+constexpr kgen::WireField kIngressServiceBackendWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kIngressServiceBackendSlots[] = {
     1, 0, 0, 2,
 };
@@ -141,6 +149,10 @@ static_assert(std::is_standard_layout_v<IngressBackend> && std::is_aggregate_v<I
 constexpr kgen::Field kIngressBackendFields[] = {
     {"resource", 8, offsetof(IngressBackend, resource), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::TypedLocalObjectReference::kTable},
     {"service", 7, offsetof(IngressBackend, service), kgen::ValueKind::kBox, 0, 0, &IngressServiceBackend::kTable},
+};
+constexpr kgen::WireField kIngressBackendWire[] = {
+    {3, 0, 0, false},
+    {4, 1, 0, false},
 };
 constexpr std::uint8_t kIngressBackendSlots[] = {
     0, 2, 0, 1,
@@ -152,6 +164,11 @@ constexpr kgen::Field kHTTPIngressPathFields[] = {
     {"path", 4, offsetof(HTTPIngressPath, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"pathType", 8, offsetof(HTTPIngressPath, pathType), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kHTTPIngressPathWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kHTTPIngressPathSlots[] = {
     0, 3, 0, 0, 2, 0, 0, 1,
 };
@@ -159,6 +176,9 @@ constexpr std::uint8_t kHTTPIngressPathSlots[] = {
 static_assert(std::is_standard_layout_v<HTTPIngressRuleValue> && std::is_aggregate_v<HTTPIngressRuleValue>);
 constexpr kgen::Field kHTTPIngressRuleValueFields[] = {
     {"paths", 5, offsetof(HTTPIngressRuleValue, paths), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<HTTPIngressPath>},
+};
+constexpr kgen::WireField kHTTPIngressRuleValueWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kHTTPIngressRuleValueSlots[] = {
     1, 0,
@@ -171,6 +191,12 @@ constexpr kgen::Field kParentReferenceFields[] = {
     {"group", 5, offsetof(ParentReference, group), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resource", 8, offsetof(ParentReference, resource), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kParentReferenceWire[] = {
+    {1, 2, 0, true},
+    {2, 3, 0, true},
+    {3, 1, 0, true},
+    {4, 0, 0, true},
+};
 constexpr std::uint8_t kParentReferenceSlots[] = {
     0, 1, 2, 0, 3, 0, 0, 4,
 };
@@ -178,6 +204,9 @@ constexpr std::uint8_t kParentReferenceSlots[] = {
 static_assert(std::is_standard_layout_v<IPAddressSpec> && std::is_aggregate_v<IPAddressSpec>);
 constexpr kgen::Field kIPAddressSpecFields[] = {
     {"parentRef", 9, offsetof(IPAddressSpec, parentRef), kgen::ValueKind::kBox, 0, 0, &ParentReference::kTable},
+};
+constexpr kgen::WireField kIPAddressSpecWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kIPAddressSpecSlots[] = {
     0, 1,
@@ -187,6 +216,10 @@ static_assert(std::is_standard_layout_v<IPAddress> && std::is_aggregate_v<IPAddr
 constexpr kgen::Field kIPAddressFields[] = {
     {"metadata", 8, offsetof(IPAddress, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(IPAddress, spec), kgen::ValueKind::kBox, 0, 0, &IPAddressSpec::kTable},
+};
+constexpr kgen::WireField kIPAddressWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kIPAddressSlots[] = {
     0, 0, 1, 2,
@@ -206,6 +239,10 @@ constexpr kgen::Field kIPBlockFields[] = {
     {"cidr", 4, offsetof(IPBlock, cidr), kgen::ValueKind::kString, 0, 0, nullptr},
     {"except", 6, offsetof(IPBlock, except), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kIPBlockWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kIPBlockSlots[] = {
     1, 0, 2, 0,
 };
@@ -215,6 +252,11 @@ constexpr kgen::Field kIngressRuleFields[] = {
     {"host", 4, offsetof(IngressRule, host), kgen::ValueKind::kString, 0, 0, nullptr},
     {"http", 4, offsetof(IngressRule, http), kgen::ValueKind::kBox, 0, 0, &HTTPIngressRuleValue::kTable},
 };
+constexpr kgen::WireField kIngressRuleWire[] = {
+    {1, 0, 0, true},
+    {2, 2, 1, false},
+    {1, 1, 0, false},
+};
 constexpr std::uint8_t kIngressRuleSlots[] = {
     2, 1, 0, 0,
 };
@@ -223,6 +265,10 @@ static_assert(std::is_standard_layout_v<IngressTLS> && std::is_aggregate_v<Ingre
 constexpr kgen::Field kIngressTLSFields[] = {
     {"hosts", 5, offsetof(IngressTLS, hosts), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"secretName", 10, offsetof(IngressTLS, secretName), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kIngressTLSWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, true},
 };
 constexpr std::uint8_t kIngressTLSSlots[] = {
     2, 0, 0, 1,
@@ -235,6 +281,12 @@ constexpr kgen::Field kIngressSpecFields[] = {
     {"rules", 5, offsetof(IngressSpec, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<IngressRule>},
     {"tls", 3, offsetof(IngressSpec, tls), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<IngressTLS>},
 };
+constexpr kgen::WireField kIngressSpecWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, false},
+    {3, 2, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kIngressSpecSlots[] = {
     0, 1, 3, 0, 2, 4, 0, 0,
 };
@@ -244,6 +296,11 @@ constexpr kgen::Field kIngressPortStatusFields[] = {
     {"error", 5, offsetof(IngressPortStatus, error), kgen::ValueKind::kString, 0, 0, nullptr},
     {"port", 4, offsetof(IngressPortStatus, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"protocol", 8, offsetof(IngressPortStatus, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kIngressPortStatusWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
 };
 constexpr std::uint8_t kIngressPortStatusSlots[] = {
     0, 0, 0, 0, 3, 0, 2, 1,
@@ -255,6 +312,11 @@ constexpr kgen::Field kIngressLoadBalancerIngressFields[] = {
     {"ip", 2, offsetof(IngressLoadBalancerIngress, ip), kgen::ValueKind::kString, 0, 0, nullptr},
     {"ports", 5, offsetof(IngressLoadBalancerIngress, ports), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<IngressPortStatus>},
 };
+constexpr kgen::WireField kIngressLoadBalancerIngressWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, true},
+    {4, 2, 0, false},
+};
 constexpr std::uint8_t kIngressLoadBalancerIngressSlots[] = {
     3, 1, 0, 0, 0, 0, 2, 0,
 };
@@ -263,6 +325,9 @@ static_assert(std::is_standard_layout_v<IngressLoadBalancerStatus> && std::is_ag
 constexpr kgen::Field kIngressLoadBalancerStatusFields[] = {
     {"ingress", 7, offsetof(IngressLoadBalancerStatus, ingress), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<IngressLoadBalancerIngress>},
 };
+constexpr kgen::WireField kIngressLoadBalancerStatusWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kIngressLoadBalancerStatusSlots[] = {
     0, 1,
 };
@@ -270,6 +335,9 @@ constexpr std::uint8_t kIngressLoadBalancerStatusSlots[] = {
 static_assert(std::is_standard_layout_v<IngressStatus> && std::is_aggregate_v<IngressStatus>);
 constexpr kgen::Field kIngressStatusFields[] = {
     {"loadBalancer", 12, offsetof(IngressStatus, loadBalancer), kgen::ValueKind::kBox, 0, 0, &IngressLoadBalancerStatus::kTable},
+};
+constexpr kgen::WireField kIngressStatusWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kIngressStatusSlots[] = {
     1, 0,
@@ -280,6 +348,11 @@ constexpr kgen::Field kIngressFields[] = {
     {"metadata", 8, offsetof(Ingress, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(Ingress, spec), kgen::ValueKind::kBox, 0, 0, &IngressSpec::kTable},
     {"status", 6, offsetof(Ingress, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &IngressStatus::kTable},
+};
+constexpr kgen::WireField kIngressWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kIngressSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -293,6 +366,13 @@ constexpr kgen::Field kIngressClassParametersReferenceFields[] = {
     {"kind", 4, offsetof(IngressClassParametersReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
     {"scope", 5, offsetof(IngressClassParametersReference, scope), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kIngressClassParametersReferenceWire[] = {
+    {1, 2, 0, false},
+    {2, 3, 0, false},
+    {3, 0, 0, false},
+    {4, 4, 0, false},
+    {5, 1, 0, false},
+};
 constexpr std::uint8_t kIngressClassParametersReferenceSlots[] = {
     4, 0, 5, 1, 0, 3, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0,
 };
@@ -302,6 +382,10 @@ constexpr kgen::Field kIngressClassSpecFields[] = {
     {"controller", 10, offsetof(IngressClassSpec, controller), kgen::ValueKind::kString, 0, 0, nullptr},
     {"parameters", 10, offsetof(IngressClassSpec, parameters), kgen::ValueKind::kBox, 0, 0, &IngressClassParametersReference::kTable},
 };
+constexpr kgen::WireField kIngressClassSpecWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kIngressClassSpecSlots[] = {
     0, 1, 0, 2,
 };
@@ -310,6 +394,10 @@ static_assert(std::is_standard_layout_v<IngressClass> && std::is_aggregate_v<Ing
 constexpr kgen::Field kIngressClassFields[] = {
     {"metadata", 8, offsetof(IngressClass, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(IngressClass, spec), kgen::ValueKind::kBox, 0, 0, &IngressClassSpec::kTable},
+};
+constexpr kgen::WireField kIngressClassWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kIngressClassSlots[] = {
     0, 0, 1, 2,
@@ -339,6 +427,11 @@ constexpr kgen::Field kNetworkPolicyPortFields[] = {
     {"port", 4, offsetof(NetworkPolicyPort, port), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
     {"protocol", 8, offsetof(NetworkPolicyPort, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kNetworkPolicyPortWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+};
 constexpr std::uint8_t kNetworkPolicyPortSlots[] = {
     0, 0, 0, 1, 3, 0, 2, 0,
 };
@@ -349,6 +442,11 @@ constexpr kgen::Field kNetworkPolicyPeerFields[] = {
     {"namespaceSelector", 17, offsetof(NetworkPolicyPeer, namespaceSelector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"podSelector", 11, offsetof(NetworkPolicyPeer, podSelector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
 };
+constexpr kgen::WireField kNetworkPolicyPeerWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+};
 constexpr std::uint8_t kNetworkPolicyPeerSlots[] = {
     0, 3, 1, 0, 0, 0, 0, 2,
 };
@@ -358,6 +456,10 @@ constexpr kgen::Field kNetworkPolicyEgressRuleFields[] = {
     {"ports", 5, offsetof(NetworkPolicyEgressRule, ports), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NetworkPolicyPort>},
     {"to", 2, offsetof(NetworkPolicyEgressRule, to), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NetworkPolicyPeer>},
 };
+constexpr kgen::WireField kNetworkPolicyEgressRuleWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kNetworkPolicyEgressRuleSlots[] = {
     2, 0, 1, 0,
 };
@@ -366,6 +468,10 @@ static_assert(std::is_standard_layout_v<NetworkPolicyIngressRule> && std::is_agg
 constexpr kgen::Field kNetworkPolicyIngressRuleFields[] = {
     {"from", 4, offsetof(NetworkPolicyIngressRule, from), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NetworkPolicyPeer>},
     {"ports", 5, offsetof(NetworkPolicyIngressRule, ports), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NetworkPolicyPort>},
+};
+constexpr kgen::WireField kNetworkPolicyIngressRuleWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kNetworkPolicyIngressRuleSlots[] = {
     2, 0, 1, 0,
@@ -378,6 +484,12 @@ constexpr kgen::Field kNetworkPolicySpecFields[] = {
     {"podSelector", 11, offsetof(NetworkPolicySpec, podSelector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"policyTypes", 11, offsetof(NetworkPolicySpec, policyTypes), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kNetworkPolicySpecWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+    {4, 3, 0, false},
+};
 constexpr std::uint8_t kNetworkPolicySpecSlots[] = {
     0, 2, 1, 0, 0, 4, 3, 0,
 };
@@ -386,6 +498,10 @@ static_assert(std::is_standard_layout_v<NetworkPolicy> && std::is_aggregate_v<Ne
 constexpr kgen::Field kNetworkPolicyFields[] = {
     {"metadata", 8, offsetof(NetworkPolicy, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(NetworkPolicy, spec), kgen::ValueKind::kBox, 0, 0, &NetworkPolicySpec::kTable},
+};
+constexpr kgen::WireField kNetworkPolicyWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kNetworkPolicySlots[] = {
     0, 0, 1, 2,
@@ -404,6 +520,9 @@ static_assert(std::is_standard_layout_v<ServiceCIDRSpec> && std::is_aggregate_v<
 constexpr kgen::Field kServiceCIDRSpecFields[] = {
     {"cidrs", 5, offsetof(ServiceCIDRSpec, cidrs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kServiceCIDRSpecWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kServiceCIDRSpecSlots[] = {
     0, 1,
 };
@@ -411,6 +530,9 @@ constexpr std::uint8_t kServiceCIDRSpecSlots[] = {
 static_assert(std::is_standard_layout_v<ServiceCIDRStatus> && std::is_aggregate_v<ServiceCIDRStatus>);
 constexpr kgen::Field kServiceCIDRStatusFields[] = {
     {"conditions", 10, offsetof(ServiceCIDRStatus, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::meta::v1::Condition>},
+};
+constexpr kgen::WireField kServiceCIDRStatusWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kServiceCIDRStatusSlots[] = {
     1, 0,
@@ -421,6 +543,11 @@ constexpr kgen::Field kServiceCIDRFields[] = {
     {"metadata", 8, offsetof(ServiceCIDR, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(ServiceCIDR, spec), kgen::ValueKind::kBox, 0, 0, &ServiceCIDRSpec::kTable},
     {"status", 6, offsetof(ServiceCIDR, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &ServiceCIDRStatus::kTable},
+};
+constexpr kgen::WireField kServiceCIDRWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kServiceCIDRSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -438,7 +565,7 @@ constexpr std::uint8_t kServiceCIDRListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ServiceBackendPort::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceBackendPort),
     .name = "k8s.networking.v1.ServiceBackendPort",
     .field_data = kServiceBackendPortFields,
@@ -450,10 +577,12 @@ constinit const kgen::TypeTable ServiceBackendPort::kTable = {
     .hash_seed = 1,
     .hash_slots = kServiceBackendPortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceBackendPort>};
+    .empty = kgen::detail::kZeros<ServiceBackendPort>,
+    .wire = kServiceBackendPortWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable IngressServiceBackend::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressServiceBackend),
     .name = "k8s.networking.v1.IngressServiceBackend",
     .field_data = kIngressServiceBackendFields,
@@ -465,10 +594,12 @@ constinit const kgen::TypeTable IngressServiceBackend::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressServiceBackendSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressServiceBackend>};
+    .empty = kgen::detail::kZeros<IngressServiceBackend>,
+    .wire = kIngressServiceBackendWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable IngressBackend::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressBackend),
     .name = "k8s.networking.v1.IngressBackend",
     .field_data = kIngressBackendFields,
@@ -480,10 +611,12 @@ constinit const kgen::TypeTable IngressBackend::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressBackendSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressBackend>};
+    .empty = kgen::detail::kZeros<IngressBackend>,
+    .wire = kIngressBackendWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable HTTPIngressPath::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HTTPIngressPath),
     .name = "k8s.networking.v1.HTTPIngressPath",
     .field_data = kHTTPIngressPathFields,
@@ -495,10 +628,12 @@ constinit const kgen::TypeTable HTTPIngressPath::kTable = {
     .hash_seed = 0,
     .hash_slots = kHTTPIngressPathSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HTTPIngressPath>};
+    .empty = kgen::detail::kZeros<HTTPIngressPath>,
+    .wire = kHTTPIngressPathWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable HTTPIngressRuleValue::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(HTTPIngressRuleValue),
     .name = "k8s.networking.v1.HTTPIngressRuleValue",
     .field_data = kHTTPIngressRuleValueFields,
@@ -510,10 +645,12 @@ constinit const kgen::TypeTable HTTPIngressRuleValue::kTable = {
     .hash_seed = 0,
     .hash_slots = kHTTPIngressRuleValueSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HTTPIngressRuleValue>};
+    .empty = kgen::detail::kZeros<HTTPIngressRuleValue>,
+    .wire = kHTTPIngressRuleValueWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ParentReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ParentReference),
     .name = "k8s.networking.v1.ParentReference",
     .field_data = kParentReferenceFields,
@@ -525,10 +662,12 @@ constinit const kgen::TypeTable ParentReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kParentReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ParentReference>};
+    .empty = kgen::detail::kZeros<ParentReference>,
+    .wire = kParentReferenceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable IPAddressSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IPAddressSpec),
     .name = "k8s.networking.v1.IPAddressSpec",
     .field_data = kIPAddressSpecFields,
@@ -540,10 +679,12 @@ constinit const kgen::TypeTable IPAddressSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kIPAddressSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IPAddressSpec>};
+    .empty = kgen::detail::kZeros<IPAddressSpec>,
+    .wire = kIPAddressSpecWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable IPAddress::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IPAddress),
     .name = "k8s.networking.v1.IPAddress",
     .field_data = kIPAddressFields,
@@ -555,10 +696,12 @@ constinit const kgen::TypeTable IPAddress::kTable = {
     .hash_seed = 0,
     .hash_slots = kIPAddressSlots,
     .kind = &kIPAddressKind,
-    .empty = kgen::detail::kZeros<IPAddress>};
+    .empty = kgen::detail::kZeros<IPAddress>,
+    .wire = kIPAddressWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable IPAddressList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IPAddressList),
     .name = "k8s.networking.v1.IPAddressList",
     .field_data = kIPAddressListFields,
@@ -582,7 +725,7 @@ const IPAddress& IPAddressList::operator[](std::size_t i) const noexcept { retur
 IPAddress& IPAddressList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable IPBlock::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IPBlock),
     .name = "k8s.networking.v1.IPBlock",
     .field_data = kIPBlockFields,
@@ -594,10 +737,12 @@ constinit const kgen::TypeTable IPBlock::kTable = {
     .hash_seed = 0,
     .hash_slots = kIPBlockSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IPBlock>};
+    .empty = kgen::detail::kZeros<IPBlock>,
+    .wire = kIPBlockWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable IngressRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressRule),
     .name = "k8s.networking.v1.IngressRule",
     .field_data = kIngressRuleFields,
@@ -609,10 +754,12 @@ constinit const kgen::TypeTable IngressRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressRule>};
+    .empty = kgen::detail::kZeros<IngressRule>,
+    .wire = kIngressRuleWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable IngressTLS::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressTLS),
     .name = "k8s.networking.v1.IngressTLS",
     .field_data = kIngressTLSFields,
@@ -624,10 +771,12 @@ constinit const kgen::TypeTable IngressTLS::kTable = {
     .hash_seed = 2,
     .hash_slots = kIngressTLSSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressTLS>};
+    .empty = kgen::detail::kZeros<IngressTLS>,
+    .wire = kIngressTLSWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable IngressSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressSpec),
     .name = "k8s.networking.v1.IngressSpec",
     .field_data = kIngressSpecFields,
@@ -639,10 +788,12 @@ constinit const kgen::TypeTable IngressSpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kIngressSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressSpec>};
+    .empty = kgen::detail::kZeros<IngressSpec>,
+    .wire = kIngressSpecWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable IngressPortStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressPortStatus),
     .name = "k8s.networking.v1.IngressPortStatus",
     .field_data = kIngressPortStatusFields,
@@ -654,10 +805,12 @@ constinit const kgen::TypeTable IngressPortStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressPortStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressPortStatus>};
+    .empty = kgen::detail::kZeros<IngressPortStatus>,
+    .wire = kIngressPortStatusWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable IngressLoadBalancerIngress::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressLoadBalancerIngress),
     .name = "k8s.networking.v1.IngressLoadBalancerIngress",
     .field_data = kIngressLoadBalancerIngressFields,
@@ -669,10 +822,12 @@ constinit const kgen::TypeTable IngressLoadBalancerIngress::kTable = {
     .hash_seed = 1,
     .hash_slots = kIngressLoadBalancerIngressSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressLoadBalancerIngress>};
+    .empty = kgen::detail::kZeros<IngressLoadBalancerIngress>,
+    .wire = kIngressLoadBalancerIngressWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable IngressLoadBalancerStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressLoadBalancerStatus),
     .name = "k8s.networking.v1.IngressLoadBalancerStatus",
     .field_data = kIngressLoadBalancerStatusFields,
@@ -684,10 +839,12 @@ constinit const kgen::TypeTable IngressLoadBalancerStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressLoadBalancerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressLoadBalancerStatus>};
+    .empty = kgen::detail::kZeros<IngressLoadBalancerStatus>,
+    .wire = kIngressLoadBalancerStatusWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable IngressStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressStatus),
     .name = "k8s.networking.v1.IngressStatus",
     .field_data = kIngressStatusFields,
@@ -699,10 +856,12 @@ constinit const kgen::TypeTable IngressStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressStatus>};
+    .empty = kgen::detail::kZeros<IngressStatus>,
+    .wire = kIngressStatusWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable Ingress::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Ingress),
     .name = "k8s.networking.v1.Ingress",
     .field_data = kIngressFields,
@@ -714,10 +873,12 @@ constinit const kgen::TypeTable Ingress::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressSlots,
     .kind = &kIngressKind,
-    .empty = kgen::detail::kZeros<Ingress>};
+    .empty = kgen::detail::kZeros<Ingress>,
+    .wire = kIngressWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable IngressClassParametersReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressClassParametersReference),
     .name = "k8s.networking.v1.IngressClassParametersReference",
     .field_data = kIngressClassParametersReferenceFields,
@@ -729,10 +890,12 @@ constinit const kgen::TypeTable IngressClassParametersReference::kTable = {
     .hash_seed = 2,
     .hash_slots = kIngressClassParametersReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressClassParametersReference>};
+    .empty = kgen::detail::kZeros<IngressClassParametersReference>,
+    .wire = kIngressClassParametersReferenceWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable IngressClassSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressClassSpec),
     .name = "k8s.networking.v1.IngressClassSpec",
     .field_data = kIngressClassSpecFields,
@@ -744,10 +907,12 @@ constinit const kgen::TypeTable IngressClassSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressClassSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressClassSpec>};
+    .empty = kgen::detail::kZeros<IngressClassSpec>,
+    .wire = kIngressClassSpecWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable IngressClass::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressClass),
     .name = "k8s.networking.v1.IngressClass",
     .field_data = kIngressClassFields,
@@ -759,10 +924,12 @@ constinit const kgen::TypeTable IngressClass::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressClassSlots,
     .kind = &kIngressClassKind,
-    .empty = kgen::detail::kZeros<IngressClass>};
+    .empty = kgen::detail::kZeros<IngressClass>,
+    .wire = kIngressClassWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable IngressClassList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressClassList),
     .name = "k8s.networking.v1.IngressClassList",
     .field_data = kIngressClassListFields,
@@ -786,7 +953,7 @@ const IngressClass& IngressClassList::operator[](std::size_t i) const noexcept {
 IngressClass& IngressClassList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable IngressList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(IngressList),
     .name = "k8s.networking.v1.IngressList",
     .field_data = kIngressListFields,
@@ -810,7 +977,7 @@ const Ingress& IngressList::operator[](std::size_t i) const noexcept { return it
 Ingress& IngressList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable NetworkPolicyPort::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NetworkPolicyPort),
     .name = "k8s.networking.v1.NetworkPolicyPort",
     .field_data = kNetworkPolicyPortFields,
@@ -822,10 +989,12 @@ constinit const kgen::TypeTable NetworkPolicyPort::kTable = {
     .hash_seed = 0,
     .hash_slots = kNetworkPolicyPortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkPolicyPort>};
+    .empty = kgen::detail::kZeros<NetworkPolicyPort>,
+    .wire = kNetworkPolicyPortWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable NetworkPolicyPeer::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NetworkPolicyPeer),
     .name = "k8s.networking.v1.NetworkPolicyPeer",
     .field_data = kNetworkPolicyPeerFields,
@@ -837,10 +1006,12 @@ constinit const kgen::TypeTable NetworkPolicyPeer::kTable = {
     .hash_seed = 0,
     .hash_slots = kNetworkPolicyPeerSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkPolicyPeer>};
+    .empty = kgen::detail::kZeros<NetworkPolicyPeer>,
+    .wire = kNetworkPolicyPeerWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable NetworkPolicyEgressRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NetworkPolicyEgressRule),
     .name = "k8s.networking.v1.NetworkPolicyEgressRule",
     .field_data = kNetworkPolicyEgressRuleFields,
@@ -852,10 +1023,12 @@ constinit const kgen::TypeTable NetworkPolicyEgressRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kNetworkPolicyEgressRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkPolicyEgressRule>};
+    .empty = kgen::detail::kZeros<NetworkPolicyEgressRule>,
+    .wire = kNetworkPolicyEgressRuleWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NetworkPolicyIngressRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NetworkPolicyIngressRule),
     .name = "k8s.networking.v1.NetworkPolicyIngressRule",
     .field_data = kNetworkPolicyIngressRuleFields,
@@ -867,10 +1040,12 @@ constinit const kgen::TypeTable NetworkPolicyIngressRule::kTable = {
     .hash_seed = 1,
     .hash_slots = kNetworkPolicyIngressRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkPolicyIngressRule>};
+    .empty = kgen::detail::kZeros<NetworkPolicyIngressRule>,
+    .wire = kNetworkPolicyIngressRuleWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NetworkPolicySpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NetworkPolicySpec),
     .name = "k8s.networking.v1.NetworkPolicySpec",
     .field_data = kNetworkPolicySpecFields,
@@ -882,10 +1057,12 @@ constinit const kgen::TypeTable NetworkPolicySpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kNetworkPolicySpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkPolicySpec>};
+    .empty = kgen::detail::kZeros<NetworkPolicySpec>,
+    .wire = kNetworkPolicySpecWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable NetworkPolicy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NetworkPolicy),
     .name = "k8s.networking.v1.NetworkPolicy",
     .field_data = kNetworkPolicyFields,
@@ -897,10 +1074,12 @@ constinit const kgen::TypeTable NetworkPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kNetworkPolicySlots,
     .kind = &kNetworkPolicyKind,
-    .empty = kgen::detail::kZeros<NetworkPolicy>};
+    .empty = kgen::detail::kZeros<NetworkPolicy>,
+    .wire = kNetworkPolicyWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NetworkPolicyList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NetworkPolicyList),
     .name = "k8s.networking.v1.NetworkPolicyList",
     .field_data = kNetworkPolicyListFields,
@@ -924,7 +1103,7 @@ const NetworkPolicy& NetworkPolicyList::operator[](std::size_t i) const noexcept
 NetworkPolicy& NetworkPolicyList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ServiceCIDRSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceCIDRSpec),
     .name = "k8s.networking.v1.ServiceCIDRSpec",
     .field_data = kServiceCIDRSpecFields,
@@ -936,10 +1115,12 @@ constinit const kgen::TypeTable ServiceCIDRSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceCIDRSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceCIDRSpec>};
+    .empty = kgen::detail::kZeros<ServiceCIDRSpec>,
+    .wire = kServiceCIDRSpecWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ServiceCIDRStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceCIDRStatus),
     .name = "k8s.networking.v1.ServiceCIDRStatus",
     .field_data = kServiceCIDRStatusFields,
@@ -951,10 +1132,12 @@ constinit const kgen::TypeTable ServiceCIDRStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceCIDRStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceCIDRStatus>};
+    .empty = kgen::detail::kZeros<ServiceCIDRStatus>,
+    .wire = kServiceCIDRStatusWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ServiceCIDR::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceCIDR),
     .name = "k8s.networking.v1.ServiceCIDR",
     .field_data = kServiceCIDRFields,
@@ -966,10 +1149,12 @@ constinit const kgen::TypeTable ServiceCIDR::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceCIDRSlots,
     .kind = &kServiceCIDRKind,
-    .empty = kgen::detail::kZeros<ServiceCIDR>};
+    .empty = kgen::detail::kZeros<ServiceCIDR>,
+    .wire = kServiceCIDRWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ServiceCIDRList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ServiceCIDRList),
     .name = "k8s.networking.v1.ServiceCIDRList",
     .field_data = kServiceCIDRListFields,

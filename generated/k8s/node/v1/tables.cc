@@ -43,6 +43,9 @@ static_assert(std::is_standard_layout_v<Overhead> && std::is_aggregate_v<Overhea
 constexpr kgen::Field kOverheadFields[] = {
     {"podFixed", 8, offsetof(Overhead, podFixed), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
 };
+constexpr kgen::WireField kOverheadWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kOverheadSlots[] = {
     1, 0,
 };
@@ -51,6 +54,10 @@ static_assert(std::is_standard_layout_v<Scheduling> && std::is_aggregate_v<Sched
 constexpr kgen::Field kSchedulingFields[] = {
     {"nodeSelector", 12, offsetof(Scheduling, nodeSelector), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"tolerations", 11, offsetof(Scheduling, tolerations), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<::k8s::core::v1::Toleration>},
+};
+constexpr kgen::WireField kSchedulingWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kSchedulingSlots[] = {
     2, 0, 1, 0,
@@ -62,6 +69,12 @@ constexpr kgen::Field kRuntimeClassFields[] = {
     {"handler", 7, offsetof(RuntimeClass, handler), kgen::ValueKind::kString, 0, 0, nullptr},
     {"overhead", 8, offsetof(RuntimeClass, overhead), kgen::ValueKind::kBox, 0, 0, &Overhead::kTable},
     {"scheduling", 10, offsetof(RuntimeClass, scheduling), kgen::ValueKind::kBox, 0, 0, &Scheduling::kTable},
+};
+constexpr kgen::WireField kRuntimeClassWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+    {4, 3, 0, false},
 };
 constexpr std::uint8_t kRuntimeClassSlots[] = {
     4, 0, 0, 2, 1, 0, 3, 0,
@@ -79,7 +92,7 @@ constexpr std::uint8_t kRuntimeClassListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Overhead::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Overhead),
     .name = "k8s.node.v1.Overhead",
     .field_data = kOverheadFields,
@@ -91,10 +104,12 @@ constinit const kgen::TypeTable Overhead::kTable = {
     .hash_seed = 0,
     .hash_slots = kOverheadSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Overhead>};
+    .empty = kgen::detail::kZeros<Overhead>,
+    .wire = kOverheadWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable Scheduling::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Scheduling),
     .name = "k8s.node.v1.Scheduling",
     .field_data = kSchedulingFields,
@@ -106,10 +121,12 @@ constinit const kgen::TypeTable Scheduling::kTable = {
     .hash_seed = 0,
     .hash_slots = kSchedulingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Scheduling>};
+    .empty = kgen::detail::kZeros<Scheduling>,
+    .wire = kSchedulingWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable RuntimeClass::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RuntimeClass),
     .name = "k8s.node.v1.RuntimeClass",
     .field_data = kRuntimeClassFields,
@@ -121,10 +138,12 @@ constinit const kgen::TypeTable RuntimeClass::kTable = {
     .hash_seed = 3,
     .hash_slots = kRuntimeClassSlots,
     .kind = &kRuntimeClassKind,
-    .empty = kgen::detail::kZeros<RuntimeClass>};
+    .empty = kgen::detail::kZeros<RuntimeClass>,
+    .wire = kRuntimeClassWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable RuntimeClassList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RuntimeClassList),
     .name = "k8s.node.v1.RuntimeClassList",
     .field_data = kRuntimeClassListFields,

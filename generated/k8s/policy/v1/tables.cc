@@ -54,6 +54,10 @@ constexpr kgen::Field kEvictionFields[] = {
     {"metadata", 8, offsetof(Eviction, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"deleteOptions", 13, offsetof(Eviction, deleteOptions), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::DeleteOptions::kTable},
 };
+constexpr kgen::WireField kEvictionWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kEvictionSlots[] = {
     0, 0, 1, 2,
 };
@@ -64,6 +68,12 @@ constexpr kgen::Field kPodDisruptionBudgetSpecFields[] = {
     {"minAvailable", 12, offsetof(PodDisruptionBudgetSpec, minAvailable), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
     {"selector", 8, offsetof(PodDisruptionBudgetSpec, selector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"unhealthyPodEvictionPolicy", 26, offsetof(PodDisruptionBudgetSpec, unhealthyPodEvictionPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kPodDisruptionBudgetSpecWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+    {4, 3, 0, false},
 };
 constexpr std::uint8_t kPodDisruptionBudgetSpecSlots[] = {
     3, 0, 4, 2, 0, 1, 0, 0,
@@ -79,6 +89,15 @@ constexpr kgen::Field kPodDisruptionBudgetStatusFields[] = {
     {"expectedPods", 12, offsetof(PodDisruptionBudgetStatus, expectedPods), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(PodDisruptionBudgetStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPodDisruptionBudgetStatusWire[] = {
+    {1, 6, 0, true},
+    {2, 3, 0, false},
+    {3, 4, 0, false},
+    {4, 1, 0, false},
+    {5, 2, 0, false},
+    {6, 5, 0, false},
+    {7, 0, 0, false},
+};
 constexpr std::uint8_t kPodDisruptionBudgetStatusSlots[] = {
     3, 0, 7, 0, 0, 1, 0, 4, 0, 6, 0, 5, 0, 0, 2, 0,
 };
@@ -88,6 +107,11 @@ constexpr kgen::Field kPodDisruptionBudgetFields[] = {
     {"metadata", 8, offsetof(PodDisruptionBudget, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(PodDisruptionBudget, spec), kgen::ValueKind::kBox, 0, 0, &PodDisruptionBudgetSpec::kTable},
     {"status", 6, offsetof(PodDisruptionBudget, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &PodDisruptionBudgetStatus::kTable},
+};
+constexpr kgen::WireField kPodDisruptionBudgetWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kPodDisruptionBudgetSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -105,7 +129,7 @@ constexpr std::uint8_t kPodDisruptionBudgetListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Eviction::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Eviction),
     .name = "k8s.policy.v1.Eviction",
     .field_data = kEvictionFields,
@@ -117,10 +141,12 @@ constinit const kgen::TypeTable Eviction::kTable = {
     .hash_seed = 0,
     .hash_slots = kEvictionSlots,
     .kind = &kEvictionKind,
-    .empty = kgen::detail::kZeros<Eviction>};
+    .empty = kgen::detail::kZeros<Eviction>,
+    .wire = kEvictionWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable PodDisruptionBudgetSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodDisruptionBudgetSpec),
     .name = "k8s.policy.v1.PodDisruptionBudgetSpec",
     .field_data = kPodDisruptionBudgetSpecFields,
@@ -132,10 +158,12 @@ constinit const kgen::TypeTable PodDisruptionBudgetSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodDisruptionBudgetSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodDisruptionBudgetSpec>};
+    .empty = kgen::detail::kZeros<PodDisruptionBudgetSpec>,
+    .wire = kPodDisruptionBudgetSpecWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable PodDisruptionBudgetStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodDisruptionBudgetStatus),
     .name = "k8s.policy.v1.PodDisruptionBudgetStatus",
     .field_data = kPodDisruptionBudgetStatusFields,
@@ -147,10 +175,12 @@ constinit const kgen::TypeTable PodDisruptionBudgetStatus::kTable = {
     .hash_seed = 17,
     .hash_slots = kPodDisruptionBudgetStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodDisruptionBudgetStatus>};
+    .empty = kgen::detail::kZeros<PodDisruptionBudgetStatus>,
+    .wire = kPodDisruptionBudgetStatusWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable PodDisruptionBudget::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodDisruptionBudget),
     .name = "k8s.policy.v1.PodDisruptionBudget",
     .field_data = kPodDisruptionBudgetFields,
@@ -162,10 +192,12 @@ constinit const kgen::TypeTable PodDisruptionBudget::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodDisruptionBudgetSlots,
     .kind = &kPodDisruptionBudgetKind,
-    .empty = kgen::detail::kZeros<PodDisruptionBudget>};
+    .empty = kgen::detail::kZeros<PodDisruptionBudget>,
+    .wire = kPodDisruptionBudgetWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable PodDisruptionBudgetList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodDisruptionBudgetList),
     .name = "k8s.policy.v1.PodDisruptionBudgetList",
     .field_data = kPodDisruptionBudgetListFields,

@@ -103,6 +103,9 @@ static_assert(std::is_standard_layout_v<AggregationRule> && std::is_aggregate_v<
 constexpr kgen::Field kAggregationRuleFields[] = {
     {"clusterRoleSelectors", 20, offsetof(AggregationRule, clusterRoleSelectors), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::meta::v1::LabelSelector>},
 };
+constexpr kgen::WireField kAggregationRuleWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kAggregationRuleSlots[] = {
     1, 0,
 };
@@ -115,6 +118,13 @@ constexpr kgen::Field kPolicyRuleFields[] = {
     {"resources", 9, offsetof(PolicyRule, resources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"verbs", 5, offsetof(PolicyRule, verbs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kPolicyRuleWire[] = {
+    {1, 4, 0, false},
+    {2, 0, 0, false},
+    {3, 3, 0, false},
+    {4, 2, 0, false},
+    {5, 1, 0, false},
+};
 constexpr std::uint8_t kPolicyRuleSlots[] = {
     0, 0, 0, 0, 3, 0, 2, 4, 0, 5, 0, 0, 0, 1, 0, 0,
 };
@@ -125,6 +135,11 @@ constexpr kgen::Field kClusterRoleFields[] = {
     {"aggregationRule", 15, offsetof(ClusterRole, aggregationRule), kgen::ValueKind::kBox, 0, 0, &AggregationRule::kTable},
     {"rules", 5, offsetof(ClusterRole, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PolicyRule>},
 };
+constexpr kgen::WireField kClusterRoleWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kClusterRoleSlots[] = {
     2, 0, 0, 0, 0, 0, 3, 1,
 };
@@ -134,6 +149,11 @@ constexpr kgen::Field kRoleRefFields[] = {
     {"name", 4, offsetof(RoleRef, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"apiGroup", 8, offsetof(RoleRef, apiGroup), kgen::ValueKind::kString, 0, 0, nullptr},
     {"kind", 4, offsetof(RoleRef, kind), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kRoleRefWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
 };
 constexpr std::uint8_t kRoleRefSlots[] = {
     3, 1, 0, 0, 0, 2, 0, 0,
@@ -146,6 +166,12 @@ constexpr kgen::Field kSubjectFields[] = {
     {"apiGroup", 8, offsetof(Subject, apiGroup), kgen::ValueKind::kString, 0, 0, nullptr},
     {"kind", 4, offsetof(Subject, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kSubjectWire[] = {
+    {1, 3, 0, false},
+    {2, 2, 0, true},
+    {3, 0, 0, false},
+    {4, 1, 0, true},
+};
 constexpr std::uint8_t kSubjectSlots[] = {
     4, 1, 3, 0, 0, 0, 2, 0,
 };
@@ -155,6 +181,11 @@ constexpr kgen::Field kClusterRoleBindingFields[] = {
     {"metadata", 8, offsetof(ClusterRoleBinding, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"roleRef", 7, offsetof(ClusterRoleBinding, roleRef), kgen::ValueKind::kBox, 0, 0, &RoleRef::kTable},
     {"subjects", 8, offsetof(ClusterRoleBinding, subjects), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Subject>},
+};
+constexpr kgen::WireField kClusterRoleBindingWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
 };
 constexpr std::uint8_t kClusterRoleBindingSlots[] = {
     3, 0, 0, 0, 1, 0, 2, 0,
@@ -183,6 +214,10 @@ constexpr kgen::Field kRoleFields[] = {
     {"metadata", 8, offsetof(Role, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"rules", 5, offsetof(Role, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PolicyRule>},
 };
+constexpr kgen::WireField kRoleWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kRoleSlots[] = {
     0, 0, 1, 2,
 };
@@ -192,6 +227,11 @@ constexpr kgen::Field kRoleBindingFields[] = {
     {"metadata", 8, offsetof(RoleBinding, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"roleRef", 7, offsetof(RoleBinding, roleRef), kgen::ValueKind::kBox, 0, 0, &RoleRef::kTable},
     {"subjects", 8, offsetof(RoleBinding, subjects), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Subject>},
+};
+constexpr kgen::WireField kRoleBindingWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
 };
 constexpr std::uint8_t kRoleBindingSlots[] = {
     3, 0, 0, 0, 1, 0, 2, 0,
@@ -218,7 +258,7 @@ constexpr std::uint8_t kRoleListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable AggregationRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(AggregationRule),
     .name = "k8s.rbac.v1.AggregationRule",
     .field_data = kAggregationRuleFields,
@@ -230,10 +270,12 @@ constinit const kgen::TypeTable AggregationRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kAggregationRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AggregationRule>};
+    .empty = kgen::detail::kZeros<AggregationRule>,
+    .wire = kAggregationRuleWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable PolicyRule::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PolicyRule),
     .name = "k8s.rbac.v1.PolicyRule",
     .field_data = kPolicyRuleFields,
@@ -245,10 +287,12 @@ constinit const kgen::TypeTable PolicyRule::kTable = {
     .hash_seed = 4,
     .hash_slots = kPolicyRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PolicyRule>};
+    .empty = kgen::detail::kZeros<PolicyRule>,
+    .wire = kPolicyRuleWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable ClusterRole::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ClusterRole),
     .name = "k8s.rbac.v1.ClusterRole",
     .field_data = kClusterRoleFields,
@@ -260,10 +304,12 @@ constinit const kgen::TypeTable ClusterRole::kTable = {
     .hash_seed = 2,
     .hash_slots = kClusterRoleSlots,
     .kind = &kClusterRoleKind,
-    .empty = kgen::detail::kZeros<ClusterRole>};
+    .empty = kgen::detail::kZeros<ClusterRole>,
+    .wire = kClusterRoleWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable RoleRef::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RoleRef),
     .name = "k8s.rbac.v1.RoleRef",
     .field_data = kRoleRefFields,
@@ -275,10 +321,12 @@ constinit const kgen::TypeTable RoleRef::kTable = {
     .hash_seed = 1,
     .hash_slots = kRoleRefSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RoleRef>};
+    .empty = kgen::detail::kZeros<RoleRef>,
+    .wire = kRoleRefWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable Subject::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Subject),
     .name = "k8s.rbac.v1.Subject",
     .field_data = kSubjectFields,
@@ -290,10 +338,12 @@ constinit const kgen::TypeTable Subject::kTable = {
     .hash_seed = 2,
     .hash_slots = kSubjectSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Subject>};
+    .empty = kgen::detail::kZeros<Subject>,
+    .wire = kSubjectWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ClusterRoleBinding::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ClusterRoleBinding),
     .name = "k8s.rbac.v1.ClusterRoleBinding",
     .field_data = kClusterRoleBindingFields,
@@ -305,10 +355,12 @@ constinit const kgen::TypeTable ClusterRoleBinding::kTable = {
     .hash_seed = 0,
     .hash_slots = kClusterRoleBindingSlots,
     .kind = &kClusterRoleBindingKind,
-    .empty = kgen::detail::kZeros<ClusterRoleBinding>};
+    .empty = kgen::detail::kZeros<ClusterRoleBinding>,
+    .wire = kClusterRoleBindingWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ClusterRoleBindingList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ClusterRoleBindingList),
     .name = "k8s.rbac.v1.ClusterRoleBindingList",
     .field_data = kClusterRoleBindingListFields,
@@ -332,7 +384,7 @@ const ClusterRoleBinding& ClusterRoleBindingList::operator[](std::size_t i) cons
 ClusterRoleBinding& ClusterRoleBindingList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ClusterRoleList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ClusterRoleList),
     .name = "k8s.rbac.v1.ClusterRoleList",
     .field_data = kClusterRoleListFields,
@@ -356,7 +408,7 @@ const ClusterRole& ClusterRoleList::operator[](std::size_t i) const noexcept { r
 ClusterRole& ClusterRoleList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable Role::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Role),
     .name = "k8s.rbac.v1.Role",
     .field_data = kRoleFields,
@@ -368,10 +420,12 @@ constinit const kgen::TypeTable Role::kTable = {
     .hash_seed = 0,
     .hash_slots = kRoleSlots,
     .kind = &kRoleKind,
-    .empty = kgen::detail::kZeros<Role>};
+    .empty = kgen::detail::kZeros<Role>,
+    .wire = kRoleWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable RoleBinding::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RoleBinding),
     .name = "k8s.rbac.v1.RoleBinding",
     .field_data = kRoleBindingFields,
@@ -383,10 +437,12 @@ constinit const kgen::TypeTable RoleBinding::kTable = {
     .hash_seed = 0,
     .hash_slots = kRoleBindingSlots,
     .kind = &kRoleBindingKind,
-    .empty = kgen::detail::kZeros<RoleBinding>};
+    .empty = kgen::detail::kZeros<RoleBinding>,
+    .wire = kRoleBindingWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable RoleBindingList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RoleBindingList),
     .name = "k8s.rbac.v1.RoleBindingList",
     .field_data = kRoleBindingListFields,
@@ -410,7 +466,7 @@ const RoleBinding& RoleBindingList::operator[](std::size_t i) const noexcept { r
 RoleBinding& RoleBindingList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable RoleList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RoleList),
     .name = "k8s.rbac.v1.RoleList",
     .field_data = kRoleListFields,

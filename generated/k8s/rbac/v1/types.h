@@ -19,7 +19,7 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
 
-static_assert(kgen::kTableVersion == 2, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 3, "regenerate with the kgen that belongs to these headers");
 
 // The types of meta/v1 belong to the runtime.
 namespace k8s::meta {

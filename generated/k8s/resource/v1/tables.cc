@@ -105,6 +105,11 @@ constexpr kgen::Field kNetworkDeviceDataFields[] = {
     {"interfaceName", 13, offsetof(NetworkDeviceData, interfaceName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"ips", 3, offsetof(NetworkDeviceData, ips), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kNetworkDeviceDataWire[] = {
+    {1, 1, 0, true},
+    {2, 2, 0, false},
+    {3, 0, 0, true},
+};
 constexpr std::uint8_t kNetworkDeviceDataSlots[] = {
     3, 0, 0, 0, 2, 0, 0, 1,
 };
@@ -119,6 +124,15 @@ constexpr kgen::Field kAllocatedDeviceStatusFields[] = {
     {"pool", 4, offsetof(AllocatedDeviceStatus, pool), kgen::ValueKind::kString, 0, 0, nullptr},
     {"shareID", 7, offsetof(AllocatedDeviceStatus, shareID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kAllocatedDeviceStatusWire[] = {
+    {1, 3, 0, false},
+    {2, 5, 0, false},
+    {3, 2, 0, false},
+    {4, 0, 0, false},
+    {5, 1, 0, false},
+    {6, 4, 0, false},
+    {7, 6, 0, false},
+};
 constexpr std::uint8_t kAllocatedDeviceStatusSlots[] = {
     0, 0, 0, 0, 6, 0, 4, 0, 3, 1, 2, 5, 0, 0, 0, 7,
 };
@@ -127,6 +141,10 @@ static_assert(std::is_standard_layout_v<OpaqueDeviceConfiguration> && std::is_ag
 constexpr kgen::Field kOpaqueDeviceConfigurationFields[] = {
     {"driver", 6, offsetof(OpaqueDeviceConfiguration, driver), kgen::ValueKind::kString, 0, 0, nullptr},
     {"parameters", 10, offsetof(OpaqueDeviceConfiguration, parameters), kgen::ValueKind::kJson, 0, 0, nullptr},
+};
+constexpr kgen::WireField kOpaqueDeviceConfigurationWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kOpaqueDeviceConfigurationSlots[] = {
     0, 0, 1, 2,
@@ -137,6 +155,12 @@ constexpr kgen::Field kDeviceAllocationConfigurationFields[] = {
     {"opaque", 6, offsetof(DeviceAllocationConfiguration, opaque), kgen::ValueKind::kBox, 0, 0, &OpaqueDeviceConfiguration::kTable},
     {"requests", 8, offsetof(DeviceAllocationConfiguration, requests), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"source", 6, offsetof(DeviceAllocationConfiguration, source), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kDeviceAllocationConfigurationWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 3, 1, false},
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kDeviceAllocationConfigurationSlots[] = {
     0, 0, 0, 2, 1, 0, 3, 0,
@@ -149,6 +173,13 @@ constexpr kgen::Field kDeviceTolerationFields[] = {
     {"operator", 8, offsetof(DeviceToleration, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"tolerationSeconds", 17, offsetof(DeviceToleration, tolerationSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"value", 5, offsetof(DeviceToleration, value), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kDeviceTolerationWire[] = {
+    {1, 1, 0, true},
+    {2, 2, 0, true},
+    {3, 4, 0, true},
+    {4, 0, 0, true},
+    {5, 3, 0, false},
 };
 constexpr std::uint8_t kDeviceTolerationSlots[] = {
     0, 0, 0, 0, 0, 4, 0, 0, 3, 5, 2, 0, 0, 1, 0, 0,
@@ -167,6 +198,18 @@ constexpr kgen::Field kDeviceRequestAllocationResultFields[] = {
     {"shareID", 7, offsetof(DeviceRequestAllocationResult, shareID), kgen::ValueKind::kString, 0, 0, nullptr},
     {"tolerations", 11, offsetof(DeviceRequestAllocationResult, tolerations), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceToleration>},
 };
+constexpr kgen::WireField kDeviceRequestAllocationResultWire[] = {
+    {1, 7, 0, false},
+    {2, 5, 0, false},
+    {3, 6, 0, false},
+    {4, 4, 0, false},
+    {5, 0, 0, false},
+    {6, 9, 0, false},
+    {7, 1, 0, false},
+    {8, 2, 0, false},
+    {9, 8, 0, false},
+    {10, 3, 0, false},
+};
 constexpr std::uint8_t kDeviceRequestAllocationResultSlots[] = {
     0, 3, 0, 0, 0, 0, 0, 1, 0, 7, 8, 0, 4, 6, 0, 0, 0, 5, 10, 0, 0, 0, 0, 0,
     0, 0, 0, 0, 0, 0, 9, 2,
@@ -176,6 +219,10 @@ static_assert(std::is_standard_layout_v<DeviceAllocationResult> && std::is_aggre
 constexpr kgen::Field kDeviceAllocationResultFields[] = {
     {"config", 6, offsetof(DeviceAllocationResult, config), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceAllocationConfiguration>},
     {"results", 7, offsetof(DeviceAllocationResult, results), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceRequestAllocationResult>},
+};
+constexpr kgen::WireField kDeviceAllocationResultWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kDeviceAllocationResultSlots[] = {
     2, 0, 1, 0,
@@ -187,6 +234,11 @@ constexpr kgen::Field kAllocationResultFields[] = {
     {"devices", 7, offsetof(AllocationResult, devices), kgen::ValueKind::kBox, 0, 0, &DeviceAllocationResult::kTable},
     {"nodeSelector", 12, offsetof(AllocationResult, nodeSelector), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::NodeSelector::kTable},
 };
+constexpr kgen::WireField kAllocationResultWire[] = {
+    {1, 1, 0, false},
+    {3, 2, 0, false},
+    {5, 0, 0, false},
+};
 constexpr std::uint8_t kAllocationResultSlots[] = {
     0, 0, 0, 0, 3, 2, 1, 0,
 };
@@ -194,6 +246,9 @@ constexpr std::uint8_t kAllocationResultSlots[] = {
 static_assert(std::is_standard_layout_v<CELDeviceSelector> && std::is_aggregate_v<CELDeviceSelector>);
 constexpr kgen::Field kCELDeviceSelectorFields[] = {
     {"expression", 10, offsetof(CELDeviceSelector, expression), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kCELDeviceSelectorWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kCELDeviceSelectorSlots[] = {
     1, 0,
@@ -205,6 +260,11 @@ constexpr kgen::Field kCapacityRequestPolicyRangeFields[] = {
     {"min", 3, offsetof(CapacityRequestPolicyRange, min_), kgen::ValueKind::kQuantity, 0, 0, nullptr},
     {"step", 4, offsetof(CapacityRequestPolicyRange, step), kgen::ValueKind::kQuantity, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCapacityRequestPolicyRangeWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kCapacityRequestPolicyRangeSlots[] = {
     0, 1, 0, 0, 0, 2, 3, 0,
 };
@@ -215,6 +275,11 @@ constexpr kgen::Field kCapacityRequestPolicyFields[] = {
     {"validRange", 10, offsetof(CapacityRequestPolicy, validRange), kgen::ValueKind::kBox, 0, 0, &CapacityRequestPolicyRange::kTable},
     {"validValues", 11, offsetof(CapacityRequestPolicy, validValues), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
 };
+constexpr kgen::WireField kCapacityRequestPolicyWire[] = {
+    {1, 0, 0, false},
+    {3, 2, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kCapacityRequestPolicySlots[] = {
     0, 0, 0, 1, 2, 0, 0, 3,
 };
@@ -222,6 +287,9 @@ constexpr std::uint8_t kCapacityRequestPolicySlots[] = {
 static_assert(std::is_standard_layout_v<CapacityRequirements> && std::is_aggregate_v<CapacityRequirements>);
 constexpr kgen::Field kCapacityRequirementsFields[] = {
     {"requests", 8, offsetof(CapacityRequirements, requests), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
+};
+constexpr kgen::WireField kCapacityRequirementsWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kCapacityRequirementsSlots[] = {
     1, 0,
@@ -231,6 +299,9 @@ static_assert(std::is_standard_layout_v<Counter> && std::is_aggregate_v<Counter>
 constexpr kgen::Field kCounterFields[] = {
     {"value", 5, offsetof(Counter, value), kgen::ValueKind::kQuantity, 0, 0, nullptr},
 };
+constexpr kgen::WireField kCounterWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kCounterSlots[] = {
     1, 0,
 };
@@ -239,6 +310,10 @@ static_assert(std::is_standard_layout_v<CounterSet> && std::is_aggregate_v<Count
 constexpr kgen::Field kCounterSetFields[] = {
     {"name", 4, offsetof(CounterSet, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"counters", 8, offsetof(CounterSet, counters), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<Counter>},
+};
+constexpr kgen::WireField kCounterSetWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kCounterSetSlots[] = {
     1, 2, 0, 0,
@@ -255,6 +330,16 @@ constexpr kgen::Field kDeviceAttributeFields[] = {
     {"version", 7, offsetof(DeviceAttribute, version), kgen::ValueKind::kString, 0, 0, nullptr},
     {"versions", 8, offsetof(DeviceAttribute, versions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kDeviceAttributeWire[] = {
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+    {4, 4, 0, false},
+    {5, 6, 0, false},
+    {6, 3, 0, false},
+    {7, 1, 0, false},
+    {8, 5, 0, false},
+    {9, 7, 0, false},
+};
 constexpr std::uint8_t kDeviceAttributeSlots[] = {
     0, 0, 5, 1, 3, 0, 2, 0, 0, 7, 6, 0, 4, 0, 0, 8,
 };
@@ -263,6 +348,10 @@ static_assert(std::is_standard_layout_v<DeviceCapacity> && std::is_aggregate_v<D
 constexpr kgen::Field kDeviceCapacityFields[] = {
     {"requestPolicy", 13, offsetof(DeviceCapacity, requestPolicy), kgen::ValueKind::kBox, 0, 0, &CapacityRequestPolicy::kTable},
     {"value", 5, offsetof(DeviceCapacity, value), kgen::ValueKind::kQuantity, 0, 0, nullptr},
+};
+constexpr kgen::WireField kDeviceCapacityWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kDeviceCapacitySlots[] = {
     1, 0, 2, 0,
@@ -273,6 +362,10 @@ constexpr kgen::Field kDeviceCounterConsumptionFields[] = {
     {"counterSet", 10, offsetof(DeviceCounterConsumption, counterSet), kgen::ValueKind::kString, 0, 0, nullptr},
     {"counters", 8, offsetof(DeviceCounterConsumption, counters), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<Counter>},
 };
+constexpr kgen::WireField kDeviceCounterConsumptionWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kDeviceCounterConsumptionSlots[] = {
     0, 2, 1, 0,
 };
@@ -281,6 +374,10 @@ static_assert(std::is_standard_layout_v<NodeAllocatableResourceMapping> && std::
 constexpr kgen::Field kNodeAllocatableResourceMappingFields[] = {
     {"allocationMultiplier", 20, offsetof(NodeAllocatableResourceMapping, allocationMultiplier), kgen::ValueKind::kQuantity, 0, 0, nullptr},
     {"capacityKey", 11, offsetof(NodeAllocatableResourceMapping, capacityKey), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kNodeAllocatableResourceMappingWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
 };
 constexpr std::uint8_t kNodeAllocatableResourceMappingSlots[] = {
     1, 0, 0, 2,
@@ -292,6 +389,12 @@ constexpr kgen::Field kDeviceTaintFields[] = {
     {"key", 3, offsetof(DeviceTaint, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"timeAdded", 9, offsetof(DeviceTaint, timeAdded), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"value", 5, offsetof(DeviceTaint, value), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kDeviceTaintWire[] = {
+    {1, 1, 0, false},
+    {2, 3, 0, true},
+    {3, 0, 0, false},
+    {4, 2, 0, false},
 };
 constexpr std::uint8_t kDeviceTaintSlots[] = {
     0, 4, 3, 1, 0, 2, 0, 0,
@@ -313,6 +416,21 @@ constexpr kgen::Field kDeviceFields[] = {
     {"nodeSelector", 12, offsetof(Device, nodeSelector), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::NodeSelector::kTable},
     {"taints", 6, offsetof(Device, taints), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceTaint>},
 };
+constexpr kgen::WireField kDeviceWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, false},
+    {3, 7, 0, false},
+    {4, 8, 0, false},
+    {5, 10, 0, false},
+    {6, 11, 0, false},
+    {7, 1, 0, false},
+    {8, 12, 0, false},
+    {9, 6, 0, false},
+    {10, 4, 0, false},
+    {11, 5, 0, false},
+    {12, 2, 0, false},
+    {13, 9, 0, false},
+};
 constexpr std::uint8_t kDeviceSlots[] = {
     0, 10, 0, 0, 5, 7, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 12, 9, 0, 0, 11, 0, 6, 3,
     13, 0, 2, 0, 8, 4, 0, 0,
@@ -322,6 +440,11 @@ static_assert(std::is_standard_layout_v<DeviceClaimConfiguration> && std::is_agg
 constexpr kgen::Field kDeviceClaimConfigurationFields[] = {
     {"opaque", 6, offsetof(DeviceClaimConfiguration, opaque), kgen::ValueKind::kBox, 0, 0, &OpaqueDeviceConfiguration::kTable},
     {"requests", 8, offsetof(DeviceClaimConfiguration, requests), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+};
+constexpr kgen::WireField kDeviceClaimConfigurationWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 1, false},
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kDeviceClaimConfigurationSlots[] = {
     0, 2, 1, 0,
@@ -333,6 +456,11 @@ constexpr kgen::Field kDeviceConstraintFields[] = {
     {"matchAttribute", 14, offsetof(DeviceConstraint, matchAttribute), kgen::ValueKind::kString, 0, 0, nullptr},
     {"requests", 8, offsetof(DeviceConstraint, requests), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kDeviceConstraintWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+};
 constexpr std::uint8_t kDeviceConstraintSlots[] = {
     0, 1, 2, 3, 0, 0, 0, 0,
 };
@@ -340,6 +468,9 @@ constexpr std::uint8_t kDeviceConstraintSlots[] = {
 static_assert(std::is_standard_layout_v<DeviceSelector> && std::is_aggregate_v<DeviceSelector>);
 constexpr kgen::Field kDeviceSelectorFields[] = {
     {"cel", 3, offsetof(DeviceSelector, cel), kgen::ValueKind::kBox, 0, 0, &CELDeviceSelector::kTable},
+};
+constexpr kgen::WireField kDeviceSelectorWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kDeviceSelectorSlots[] = {
     1, 0,
@@ -355,6 +486,15 @@ constexpr kgen::Field kExactDeviceRequestFields[] = {
     {"selectors", 9, offsetof(ExactDeviceRequest, selectors), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceSelector>},
     {"tolerations", 11, offsetof(ExactDeviceRequest, tolerations), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceToleration>},
 };
+constexpr kgen::WireField kExactDeviceRequestWire[] = {
+    {1, 4, 0, false},
+    {2, 5, 0, false},
+    {3, 1, 0, true},
+    {4, 3, 0, true},
+    {5, 0, 0, false},
+    {6, 6, 0, false},
+    {7, 2, 0, false},
+};
 constexpr std::uint8_t kExactDeviceRequestSlots[] = {
     0, 0, 4, 5, 0, 0, 0, 6, 7, 0, 0, 2, 3, 1, 0, 0,
 };
@@ -369,6 +509,15 @@ constexpr kgen::Field kDeviceSubRequestFields[] = {
     {"selectors", 9, offsetof(DeviceSubRequest, selectors), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceSelector>},
     {"tolerations", 11, offsetof(DeviceSubRequest, tolerations), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceToleration>},
 };
+constexpr kgen::WireField kDeviceSubRequestWire[] = {
+    {1, 0, 0, false},
+    {2, 4, 0, false},
+    {3, 5, 0, false},
+    {4, 1, 0, true},
+    {5, 3, 0, true},
+    {6, 6, 0, false},
+    {7, 2, 0, false},
+};
 constexpr std::uint8_t kDeviceSubRequestSlots[] = {
     0, 0, 0, 1, 5, 0, 0, 0, 0, 2, 6, 0, 0, 7, 4, 3,
 };
@@ -378,6 +527,11 @@ constexpr kgen::Field kDeviceRequestFields[] = {
     {"name", 4, offsetof(DeviceRequest, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"exactly", 7, offsetof(DeviceRequest, exactly), kgen::ValueKind::kBox, 0, 0, &ExactDeviceRequest::kTable},
     {"firstAvailable", 14, offsetof(DeviceRequest, firstAvailable), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceSubRequest>},
+};
+constexpr kgen::WireField kDeviceRequestWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kDeviceRequestSlots[] = {
     0, 1, 0, 0, 2, 0, 0, 3,
@@ -389,6 +543,11 @@ constexpr kgen::Field kDeviceClaimFields[] = {
     {"constraints", 11, offsetof(DeviceClaim, constraints), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceConstraint>},
     {"requests", 8, offsetof(DeviceClaim, requests), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceRequest>},
 };
+constexpr kgen::WireField kDeviceClaimWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, false},
+    {3, 0, 0, false},
+};
 constexpr std::uint8_t kDeviceClaimSlots[] = {
     1, 2, 0, 0, 0, 0, 0, 3,
 };
@@ -396,6 +555,10 @@ constexpr std::uint8_t kDeviceClaimSlots[] = {
 static_assert(std::is_standard_layout_v<DeviceClassConfiguration> && std::is_aggregate_v<DeviceClassConfiguration>);
 constexpr kgen::Field kDeviceClassConfigurationFields[] = {
     {"opaque", 6, offsetof(DeviceClassConfiguration, opaque), kgen::ValueKind::kBox, 0, 0, &OpaqueDeviceConfiguration::kTable},
+};
+constexpr kgen::WireField kDeviceClassConfigurationWire[] = {
+    {1, 1, 1, false},
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kDeviceClassConfigurationSlots[] = {
     0, 1,
@@ -407,6 +570,11 @@ constexpr kgen::Field kDeviceClassSpecFields[] = {
     {"extendedResourceName", 20, offsetof(DeviceClassSpec, extendedResourceName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"selectors", 9, offsetof(DeviceClassSpec, selectors), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceSelector>},
 };
+constexpr kgen::WireField kDeviceClassSpecWire[] = {
+    {1, 2, 0, false},
+    {2, 0, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kDeviceClassSpecSlots[] = {
     3, 0, 0, 0, 0, 1, 0, 2,
 };
@@ -415,6 +583,10 @@ static_assert(std::is_standard_layout_v<DeviceClass> && std::is_aggregate_v<Devi
 constexpr kgen::Field kDeviceClassFields[] = {
     {"metadata", 8, offsetof(DeviceClass, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(DeviceClass, spec), kgen::ValueKind::kBox, 0, 0, &DeviceClassSpec::kTable},
+};
+constexpr kgen::WireField kDeviceClassWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kDeviceClassSlots[] = {
     0, 0, 1, 2,
@@ -433,6 +605,9 @@ static_assert(std::is_standard_layout_v<ResourceClaimSpec> && std::is_aggregate_
 constexpr kgen::Field kResourceClaimSpecFields[] = {
     {"devices", 7, offsetof(ResourceClaimSpec, devices), kgen::ValueKind::kBox, 0, 0, &DeviceClaim::kTable},
 };
+constexpr kgen::WireField kResourceClaimSpecWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kResourceClaimSpecSlots[] = {
     0, 1,
 };
@@ -444,6 +619,12 @@ constexpr kgen::Field kResourceClaimConsumerReferenceFields[] = {
     {"resource", 8, offsetof(ResourceClaimConsumerReference, resource), kgen::ValueKind::kString, 0, 0, nullptr},
     {"uid", 3, offsetof(ResourceClaimConsumerReference, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
 };
+constexpr kgen::WireField kResourceClaimConsumerReferenceWire[] = {
+    {1, 1, 0, true},
+    {3, 2, 0, false},
+    {4, 0, 0, false},
+    {5, 3, 0, false},
+};
 constexpr std::uint8_t kResourceClaimConsumerReferenceSlots[] = {
     0, 1, 4, 2, 0, 0, 0, 3,
 };
@@ -454,6 +635,11 @@ constexpr kgen::Field kResourceClaimStatusFields[] = {
     {"devices", 7, offsetof(ResourceClaimStatus, devices), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<AllocatedDeviceStatus>},
     {"reservedFor", 11, offsetof(ResourceClaimStatus, reservedFor), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourceClaimConsumerReference>},
 };
+constexpr kgen::WireField kResourceClaimStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kResourceClaimStatusSlots[] = {
     0, 1, 0, 0, 0, 2, 3, 0,
 };
@@ -463,6 +649,11 @@ constexpr kgen::Field kResourceClaimFields[] = {
     {"metadata", 8, offsetof(ResourceClaim, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(ResourceClaim, spec), kgen::ValueKind::kBox, 0, 0, &ResourceClaimSpec::kTable},
     {"status", 6, offsetof(ResourceClaim, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &ResourceClaimStatus::kTable},
+};
+constexpr kgen::WireField kResourceClaimWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kResourceClaimSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -482,6 +673,10 @@ constexpr kgen::Field kResourceClaimTemplateSpecFields[] = {
     {"metadata", 8, offsetof(ResourceClaimTemplateSpec, metadata), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(ResourceClaimTemplateSpec, spec), kgen::ValueKind::kBox, 0, 0, &ResourceClaimSpec::kTable},
 };
+constexpr kgen::WireField kResourceClaimTemplateSpecWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kResourceClaimTemplateSpecSlots[] = {
     0, 0, 1, 2,
 };
@@ -490,6 +685,10 @@ static_assert(std::is_standard_layout_v<ResourceClaimTemplate> && std::is_aggreg
 constexpr kgen::Field kResourceClaimTemplateFields[] = {
     {"metadata", 8, offsetof(ResourceClaimTemplate, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(ResourceClaimTemplate, spec), kgen::ValueKind::kBox, 0, 0, &ResourceClaimTemplateSpec::kTable},
+};
+constexpr kgen::WireField kResourceClaimTemplateWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kResourceClaimTemplateSlots[] = {
     0, 0, 1, 2,
@@ -510,6 +709,11 @@ constexpr kgen::Field kResourcePoolFields[] = {
     {"generation", 10, offsetof(ResourcePool, generation), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"resourceSliceCount", 18, offsetof(ResourcePool, resourceSliceCount), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
+constexpr kgen::WireField kResourcePoolWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kResourcePoolSlots[] = {
     0, 1, 0, 0, 0, 0, 3, 2,
 };
@@ -525,6 +729,16 @@ constexpr kgen::Field kResourceSliceSpecFields[] = {
     {"pool", 4, offsetof(ResourceSliceSpec, pool), kgen::ValueKind::kBox, 0, 0, &ResourcePool::kTable},
     {"sharedCounters", 14, offsetof(ResourceSliceSpec, sharedCounters), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CounterSet>},
 };
+constexpr kgen::WireField kResourceSliceSpecWire[] = {
+    {1, 2, 0, false},
+    {2, 6, 0, false},
+    {3, 3, 0, false},
+    {4, 4, 0, false},
+    {5, 0, 0, false},
+    {6, 1, 0, false},
+    {7, 5, 0, false},
+    {8, 7, 0, false},
+};
 constexpr std::uint8_t kResourceSliceSpecSlots[] = {
     4, 6, 1, 5, 0, 7, 0, 0, 0, 3, 2, 0, 0, 8, 0, 0,
 };
@@ -533,6 +747,10 @@ static_assert(std::is_standard_layout_v<ResourceSlice> && std::is_aggregate_v<Re
 constexpr kgen::Field kResourceSliceFields[] = {
     {"metadata", 8, offsetof(ResourceSlice, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(ResourceSlice, spec), kgen::ValueKind::kBox, 0, 0, &ResourceSliceSpec::kTable},
+};
+constexpr kgen::WireField kResourceSliceWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kResourceSliceSlots[] = {
     0, 0, 1, 2,
@@ -550,7 +768,7 @@ constexpr std::uint8_t kResourceSliceListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable NetworkDeviceData::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NetworkDeviceData),
     .name = "k8s.resource.v1.NetworkDeviceData",
     .field_data = kNetworkDeviceDataFields,
@@ -562,10 +780,12 @@ constinit const kgen::TypeTable NetworkDeviceData::kTable = {
     .hash_seed = 2,
     .hash_slots = kNetworkDeviceDataSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkDeviceData>};
+    .empty = kgen::detail::kZeros<NetworkDeviceData>,
+    .wire = kNetworkDeviceDataWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable AllocatedDeviceStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(AllocatedDeviceStatus),
     .name = "k8s.resource.v1.AllocatedDeviceStatus",
     .field_data = kAllocatedDeviceStatusFields,
@@ -577,10 +797,12 @@ constinit const kgen::TypeTable AllocatedDeviceStatus::kTable = {
     .hash_seed = 2,
     .hash_slots = kAllocatedDeviceStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AllocatedDeviceStatus>};
+    .empty = kgen::detail::kZeros<AllocatedDeviceStatus>,
+    .wire = kAllocatedDeviceStatusWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable OpaqueDeviceConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(OpaqueDeviceConfiguration),
     .name = "k8s.resource.v1.OpaqueDeviceConfiguration",
     .field_data = kOpaqueDeviceConfigurationFields,
@@ -592,10 +814,12 @@ constinit const kgen::TypeTable OpaqueDeviceConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kOpaqueDeviceConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<OpaqueDeviceConfiguration>};
+    .empty = kgen::detail::kZeros<OpaqueDeviceConfiguration>,
+    .wire = kOpaqueDeviceConfigurationWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DeviceAllocationConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceAllocationConfiguration),
     .name = "k8s.resource.v1.DeviceAllocationConfiguration",
     .field_data = kDeviceAllocationConfigurationFields,
@@ -607,10 +831,12 @@ constinit const kgen::TypeTable DeviceAllocationConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceAllocationConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceAllocationConfiguration>};
+    .empty = kgen::detail::kZeros<DeviceAllocationConfiguration>,
+    .wire = kDeviceAllocationConfigurationWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable DeviceToleration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceToleration),
     .name = "k8s.resource.v1.DeviceToleration",
     .field_data = kDeviceTolerationFields,
@@ -622,10 +848,12 @@ constinit const kgen::TypeTable DeviceToleration::kTable = {
     .hash_seed = 1,
     .hash_slots = kDeviceTolerationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceToleration>};
+    .empty = kgen::detail::kZeros<DeviceToleration>,
+    .wire = kDeviceTolerationWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable DeviceRequestAllocationResult::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceRequestAllocationResult),
     .name = "k8s.resource.v1.DeviceRequestAllocationResult",
     .field_data = kDeviceRequestAllocationResultFields,
@@ -637,10 +865,12 @@ constinit const kgen::TypeTable DeviceRequestAllocationResult::kTable = {
     .hash_seed = 2,
     .hash_slots = kDeviceRequestAllocationResultSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceRequestAllocationResult>};
+    .empty = kgen::detail::kZeros<DeviceRequestAllocationResult>,
+    .wire = kDeviceRequestAllocationResultWire,
+    .wire_count = 10};
 
 constinit const kgen::TypeTable DeviceAllocationResult::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceAllocationResult),
     .name = "k8s.resource.v1.DeviceAllocationResult",
     .field_data = kDeviceAllocationResultFields,
@@ -652,10 +882,12 @@ constinit const kgen::TypeTable DeviceAllocationResult::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceAllocationResultSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceAllocationResult>};
+    .empty = kgen::detail::kZeros<DeviceAllocationResult>,
+    .wire = kDeviceAllocationResultWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable AllocationResult::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(AllocationResult),
     .name = "k8s.resource.v1.AllocationResult",
     .field_data = kAllocationResultFields,
@@ -667,10 +899,12 @@ constinit const kgen::TypeTable AllocationResult::kTable = {
     .hash_seed = 0,
     .hash_slots = kAllocationResultSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AllocationResult>};
+    .empty = kgen::detail::kZeros<AllocationResult>,
+    .wire = kAllocationResultWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable CELDeviceSelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CELDeviceSelector),
     .name = "k8s.resource.v1.CELDeviceSelector",
     .field_data = kCELDeviceSelectorFields,
@@ -682,10 +916,12 @@ constinit const kgen::TypeTable CELDeviceSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kCELDeviceSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CELDeviceSelector>};
+    .empty = kgen::detail::kZeros<CELDeviceSelector>,
+    .wire = kCELDeviceSelectorWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable CapacityRequestPolicyRange::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CapacityRequestPolicyRange),
     .name = "k8s.resource.v1.CapacityRequestPolicyRange",
     .field_data = kCapacityRequestPolicyRangeFields,
@@ -697,10 +933,12 @@ constinit const kgen::TypeTable CapacityRequestPolicyRange::kTable = {
     .hash_seed = 64,
     .hash_slots = kCapacityRequestPolicyRangeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CapacityRequestPolicyRange>};
+    .empty = kgen::detail::kZeros<CapacityRequestPolicyRange>,
+    .wire = kCapacityRequestPolicyRangeWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable CapacityRequestPolicy::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CapacityRequestPolicy),
     .name = "k8s.resource.v1.CapacityRequestPolicy",
     .field_data = kCapacityRequestPolicyFields,
@@ -712,10 +950,12 @@ constinit const kgen::TypeTable CapacityRequestPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kCapacityRequestPolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CapacityRequestPolicy>};
+    .empty = kgen::detail::kZeros<CapacityRequestPolicy>,
+    .wire = kCapacityRequestPolicyWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable CapacityRequirements::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CapacityRequirements),
     .name = "k8s.resource.v1.CapacityRequirements",
     .field_data = kCapacityRequirementsFields,
@@ -727,10 +967,12 @@ constinit const kgen::TypeTable CapacityRequirements::kTable = {
     .hash_seed = 0,
     .hash_slots = kCapacityRequirementsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CapacityRequirements>};
+    .empty = kgen::detail::kZeros<CapacityRequirements>,
+    .wire = kCapacityRequirementsWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable Counter::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Counter),
     .name = "k8s.resource.v1.Counter",
     .field_data = kCounterFields,
@@ -742,10 +984,12 @@ constinit const kgen::TypeTable Counter::kTable = {
     .hash_seed = 0,
     .hash_slots = kCounterSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Counter>};
+    .empty = kgen::detail::kZeros<Counter>,
+    .wire = kCounterWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable CounterSet::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CounterSet),
     .name = "k8s.resource.v1.CounterSet",
     .field_data = kCounterSetFields,
@@ -757,10 +1001,12 @@ constinit const kgen::TypeTable CounterSet::kTable = {
     .hash_seed = 0,
     .hash_slots = kCounterSetSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CounterSet>};
+    .empty = kgen::detail::kZeros<CounterSet>,
+    .wire = kCounterSetWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DeviceAttribute::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceAttribute),
     .name = "k8s.resource.v1.DeviceAttribute",
     .field_data = kDeviceAttributeFields,
@@ -772,10 +1018,12 @@ constinit const kgen::TypeTable DeviceAttribute::kTable = {
     .hash_seed = 12,
     .hash_slots = kDeviceAttributeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceAttribute>};
+    .empty = kgen::detail::kZeros<DeviceAttribute>,
+    .wire = kDeviceAttributeWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable DeviceCapacity::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceCapacity),
     .name = "k8s.resource.v1.DeviceCapacity",
     .field_data = kDeviceCapacityFields,
@@ -787,10 +1035,12 @@ constinit const kgen::TypeTable DeviceCapacity::kTable = {
     .hash_seed = 1,
     .hash_slots = kDeviceCapacitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceCapacity>};
+    .empty = kgen::detail::kZeros<DeviceCapacity>,
+    .wire = kDeviceCapacityWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DeviceCounterConsumption::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceCounterConsumption),
     .name = "k8s.resource.v1.DeviceCounterConsumption",
     .field_data = kDeviceCounterConsumptionFields,
@@ -802,10 +1052,12 @@ constinit const kgen::TypeTable DeviceCounterConsumption::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceCounterConsumptionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceCounterConsumption>};
+    .empty = kgen::detail::kZeros<DeviceCounterConsumption>,
+    .wire = kDeviceCounterConsumptionWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NodeAllocatableResourceMapping::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NodeAllocatableResourceMapping),
     .name = "k8s.resource.v1.NodeAllocatableResourceMapping",
     .field_data = kNodeAllocatableResourceMappingFields,
@@ -817,10 +1069,12 @@ constinit const kgen::TypeTable NodeAllocatableResourceMapping::kTable = {
     .hash_seed = 1,
     .hash_slots = kNodeAllocatableResourceMappingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeAllocatableResourceMapping>};
+    .empty = kgen::detail::kZeros<NodeAllocatableResourceMapping>,
+    .wire = kNodeAllocatableResourceMappingWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DeviceTaint::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceTaint),
     .name = "k8s.resource.v1.DeviceTaint",
     .field_data = kDeviceTaintFields,
@@ -832,10 +1086,12 @@ constinit const kgen::TypeTable DeviceTaint::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceTaintSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceTaint>};
+    .empty = kgen::detail::kZeros<DeviceTaint>,
+    .wire = kDeviceTaintWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable Device::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Device),
     .name = "k8s.resource.v1.Device",
     .field_data = kDeviceFields,
@@ -847,10 +1103,12 @@ constinit const kgen::TypeTable Device::kTable = {
     .hash_seed = 15,
     .hash_slots = kDeviceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Device>};
+    .empty = kgen::detail::kZeros<Device>,
+    .wire = kDeviceWire,
+    .wire_count = 13};
 
 constinit const kgen::TypeTable DeviceClaimConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceClaimConfiguration),
     .name = "k8s.resource.v1.DeviceClaimConfiguration",
     .field_data = kDeviceClaimConfigurationFields,
@@ -862,10 +1120,12 @@ constinit const kgen::TypeTable DeviceClaimConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceClaimConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceClaimConfiguration>};
+    .empty = kgen::detail::kZeros<DeviceClaimConfiguration>,
+    .wire = kDeviceClaimConfigurationWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DeviceConstraint::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceConstraint),
     .name = "k8s.resource.v1.DeviceConstraint",
     .field_data = kDeviceConstraintFields,
@@ -877,10 +1137,12 @@ constinit const kgen::TypeTable DeviceConstraint::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceConstraintSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceConstraint>};
+    .empty = kgen::detail::kZeros<DeviceConstraint>,
+    .wire = kDeviceConstraintWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable DeviceSelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceSelector),
     .name = "k8s.resource.v1.DeviceSelector",
     .field_data = kDeviceSelectorFields,
@@ -892,10 +1154,12 @@ constinit const kgen::TypeTable DeviceSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceSelector>};
+    .empty = kgen::detail::kZeros<DeviceSelector>,
+    .wire = kDeviceSelectorWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ExactDeviceRequest::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ExactDeviceRequest),
     .name = "k8s.resource.v1.ExactDeviceRequest",
     .field_data = kExactDeviceRequestFields,
@@ -907,10 +1171,12 @@ constinit const kgen::TypeTable ExactDeviceRequest::kTable = {
     .hash_seed = 6,
     .hash_slots = kExactDeviceRequestSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExactDeviceRequest>};
+    .empty = kgen::detail::kZeros<ExactDeviceRequest>,
+    .wire = kExactDeviceRequestWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable DeviceSubRequest::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceSubRequest),
     .name = "k8s.resource.v1.DeviceSubRequest",
     .field_data = kDeviceSubRequestFields,
@@ -922,10 +1188,12 @@ constinit const kgen::TypeTable DeviceSubRequest::kTable = {
     .hash_seed = 1,
     .hash_slots = kDeviceSubRequestSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceSubRequest>};
+    .empty = kgen::detail::kZeros<DeviceSubRequest>,
+    .wire = kDeviceSubRequestWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable DeviceRequest::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceRequest),
     .name = "k8s.resource.v1.DeviceRequest",
     .field_data = kDeviceRequestFields,
@@ -937,10 +1205,12 @@ constinit const kgen::TypeTable DeviceRequest::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceRequestSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceRequest>};
+    .empty = kgen::detail::kZeros<DeviceRequest>,
+    .wire = kDeviceRequestWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable DeviceClaim::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceClaim),
     .name = "k8s.resource.v1.DeviceClaim",
     .field_data = kDeviceClaimFields,
@@ -952,10 +1222,12 @@ constinit const kgen::TypeTable DeviceClaim::kTable = {
     .hash_seed = 1,
     .hash_slots = kDeviceClaimSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceClaim>};
+    .empty = kgen::detail::kZeros<DeviceClaim>,
+    .wire = kDeviceClaimWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable DeviceClassConfiguration::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceClassConfiguration),
     .name = "k8s.resource.v1.DeviceClassConfiguration",
     .field_data = kDeviceClassConfigurationFields,
@@ -967,10 +1239,12 @@ constinit const kgen::TypeTable DeviceClassConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceClassConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceClassConfiguration>};
+    .empty = kgen::detail::kZeros<DeviceClassConfiguration>,
+    .wire = kDeviceClassConfigurationWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable DeviceClassSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceClassSpec),
     .name = "k8s.resource.v1.DeviceClassSpec",
     .field_data = kDeviceClassSpecFields,
@@ -982,10 +1256,12 @@ constinit const kgen::TypeTable DeviceClassSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceClassSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceClassSpec>};
+    .empty = kgen::detail::kZeros<DeviceClassSpec>,
+    .wire = kDeviceClassSpecWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable DeviceClass::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceClass),
     .name = "k8s.resource.v1.DeviceClass",
     .field_data = kDeviceClassFields,
@@ -997,10 +1273,12 @@ constinit const kgen::TypeTable DeviceClass::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceClassSlots,
     .kind = &kDeviceClassKind,
-    .empty = kgen::detail::kZeros<DeviceClass>};
+    .empty = kgen::detail::kZeros<DeviceClass>,
+    .wire = kDeviceClassWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable DeviceClassList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(DeviceClassList),
     .name = "k8s.resource.v1.DeviceClassList",
     .field_data = kDeviceClassListFields,
@@ -1024,7 +1302,7 @@ const DeviceClass& DeviceClassList::operator[](std::size_t i) const noexcept { r
 DeviceClass& DeviceClassList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ResourceClaimSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceClaimSpec),
     .name = "k8s.resource.v1.ResourceClaimSpec",
     .field_data = kResourceClaimSpecFields,
@@ -1036,10 +1314,12 @@ constinit const kgen::TypeTable ResourceClaimSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceClaimSpec>};
+    .empty = kgen::detail::kZeros<ResourceClaimSpec>,
+    .wire = kResourceClaimSpecWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable ResourceClaimConsumerReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceClaimConsumerReference),
     .name = "k8s.resource.v1.ResourceClaimConsumerReference",
     .field_data = kResourceClaimConsumerReferenceFields,
@@ -1051,10 +1331,12 @@ constinit const kgen::TypeTable ResourceClaimConsumerReference::kTable = {
     .hash_seed = 4,
     .hash_slots = kResourceClaimConsumerReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceClaimConsumerReference>};
+    .empty = kgen::detail::kZeros<ResourceClaimConsumerReference>,
+    .wire = kResourceClaimConsumerReferenceWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable ResourceClaimStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceClaimStatus),
     .name = "k8s.resource.v1.ResourceClaimStatus",
     .field_data = kResourceClaimStatusFields,
@@ -1066,10 +1348,12 @@ constinit const kgen::TypeTable ResourceClaimStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceClaimStatus>};
+    .empty = kgen::detail::kZeros<ResourceClaimStatus>,
+    .wire = kResourceClaimStatusWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ResourceClaim::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceClaim),
     .name = "k8s.resource.v1.ResourceClaim",
     .field_data = kResourceClaimFields,
@@ -1081,10 +1365,12 @@ constinit const kgen::TypeTable ResourceClaim::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimSlots,
     .kind = &kResourceClaimKind,
-    .empty = kgen::detail::kZeros<ResourceClaim>};
+    .empty = kgen::detail::kZeros<ResourceClaim>,
+    .wire = kResourceClaimWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ResourceClaimList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceClaimList),
     .name = "k8s.resource.v1.ResourceClaimList",
     .field_data = kResourceClaimListFields,
@@ -1108,7 +1394,7 @@ const ResourceClaim& ResourceClaimList::operator[](std::size_t i) const noexcept
 ResourceClaim& ResourceClaimList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ResourceClaimTemplateSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceClaimTemplateSpec),
     .name = "k8s.resource.v1.ResourceClaimTemplateSpec",
     .field_data = kResourceClaimTemplateSpecFields,
@@ -1120,10 +1406,12 @@ constinit const kgen::TypeTable ResourceClaimTemplateSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimTemplateSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceClaimTemplateSpec>};
+    .empty = kgen::detail::kZeros<ResourceClaimTemplateSpec>,
+    .wire = kResourceClaimTemplateSpecWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceClaimTemplate::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceClaimTemplate),
     .name = "k8s.resource.v1.ResourceClaimTemplate",
     .field_data = kResourceClaimTemplateFields,
@@ -1135,10 +1423,12 @@ constinit const kgen::TypeTable ResourceClaimTemplate::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimTemplateSlots,
     .kind = &kResourceClaimTemplateKind,
-    .empty = kgen::detail::kZeros<ResourceClaimTemplate>};
+    .empty = kgen::detail::kZeros<ResourceClaimTemplate>,
+    .wire = kResourceClaimTemplateWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceClaimTemplateList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceClaimTemplateList),
     .name = "k8s.resource.v1.ResourceClaimTemplateList",
     .field_data = kResourceClaimTemplateListFields,
@@ -1162,7 +1452,7 @@ const ResourceClaimTemplate& ResourceClaimTemplateList::operator[](std::size_t i
 ResourceClaimTemplate& ResourceClaimTemplateList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ResourcePool::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourcePool),
     .name = "k8s.resource.v1.ResourcePool",
     .field_data = kResourcePoolFields,
@@ -1174,10 +1464,12 @@ constinit const kgen::TypeTable ResourcePool::kTable = {
     .hash_seed = 4,
     .hash_slots = kResourcePoolSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourcePool>};
+    .empty = kgen::detail::kZeros<ResourcePool>,
+    .wire = kResourcePoolWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable ResourceSliceSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceSliceSpec),
     .name = "k8s.resource.v1.ResourceSliceSpec",
     .field_data = kResourceSliceSpecFields,
@@ -1189,10 +1481,12 @@ constinit const kgen::TypeTable ResourceSliceSpec::kTable = {
     .hash_seed = 10,
     .hash_slots = kResourceSliceSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceSliceSpec>};
+    .empty = kgen::detail::kZeros<ResourceSliceSpec>,
+    .wire = kResourceSliceSpecWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable ResourceSlice::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceSlice),
     .name = "k8s.resource.v1.ResourceSlice",
     .field_data = kResourceSliceFields,
@@ -1204,10 +1498,12 @@ constinit const kgen::TypeTable ResourceSlice::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceSliceSlots,
     .kind = &kResourceSliceKind,
-    .empty = kgen::detail::kZeros<ResourceSlice>};
+    .empty = kgen::detail::kZeros<ResourceSlice>,
+    .wire = kResourceSliceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceSliceList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceSliceList),
     .name = "k8s.resource.v1.ResourceSliceList",
     .field_data = kResourceSliceListFields,

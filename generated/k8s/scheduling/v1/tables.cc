@@ -47,6 +47,13 @@ constexpr kgen::Field kPriorityClassFields[] = {
     {"preemptionPolicy", 16, offsetof(PriorityClass, preemptionPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"value", 5, offsetof(PriorityClass, value), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kPriorityClassWire[] = {
+    {1, 0, 0, false},
+    {2, 4, 0, false},
+    {3, 2, 0, true},
+    {4, 1, 0, true},
+    {5, 3, 0, false},
+};
 constexpr std::uint8_t kPriorityClassSlots[] = {
     0, 0, 5, 4, 0, 0, 0, 0, 2, 1, 0, 3, 0, 0, 0, 0,
 };
@@ -63,7 +70,7 @@ constexpr std::uint8_t kPriorityClassListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable PriorityClass::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PriorityClass),
     .name = "k8s.scheduling.v1.PriorityClass",
     .field_data = kPriorityClassFields,
@@ -75,10 +82,12 @@ constinit const kgen::TypeTable PriorityClass::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityClassSlots,
     .kind = &kPriorityClassKind,
-    .empty = kgen::detail::kZeros<PriorityClass>};
+    .empty = kgen::detail::kZeros<PriorityClass>,
+    .wire = kPriorityClassWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable PriorityClassList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PriorityClassList),
     .name = "k8s.scheduling.v1.PriorityClassList",
     .field_data = kPriorityClassListFields,

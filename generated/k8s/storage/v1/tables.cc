@@ -144,6 +144,10 @@ constexpr kgen::Field kTokenRequestFields[] = {
     {"audience", 8, offsetof(TokenRequest, audience), kgen::ValueKind::kString, 0, 0, nullptr},
     {"expirationSeconds", 17, offsetof(TokenRequest, expirationSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
+constexpr kgen::WireField kTokenRequestWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kTokenRequestSlots[] = {
     2, 1, 0, 0,
 };
@@ -162,6 +166,19 @@ constexpr kgen::Field kCSIDriverSpecFields[] = {
     {"tokenRequests", 13, offsetof(CSIDriverSpec, tokenRequests), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<TokenRequest>},
     {"volumeLifecycleModes", 20, offsetof(CSIDriverSpec, volumeLifecycleModes), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kCSIDriverSpecWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, false},
+    {3, 10, 0, false},
+    {4, 8, 0, false},
+    {5, 1, 0, false},
+    {6, 9, 0, false},
+    {7, 5, 0, false},
+    {8, 6, 0, false},
+    {9, 2, 0, false},
+    {10, 7, 0, false},
+    {11, 4, 0, false},
+};
 constexpr std::uint8_t kCSIDriverSpecSlots[] = {
     0, 0, 4, 8, 0, 0, 0, 11, 0, 0, 0, 0, 7, 2, 3, 0, 0, 6, 0, 0, 5, 9, 0, 0,
     0, 0, 0, 10, 0, 1, 0, 0,
@@ -171,6 +188,10 @@ static_assert(std::is_standard_layout_v<CSIDriver> && std::is_aggregate_v<CSIDri
 constexpr kgen::Field kCSIDriverFields[] = {
     {"metadata", 8, offsetof(CSIDriver, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(CSIDriver, spec), kgen::ValueKind::kBox, 0, 0, &CSIDriverSpec::kTable},
+};
+constexpr kgen::WireField kCSIDriverWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kCSIDriverSlots[] = {
     0, 0, 1, 2,
@@ -189,6 +210,9 @@ static_assert(std::is_standard_layout_v<VolumeNodeResources> && std::is_aggregat
 constexpr kgen::Field kVolumeNodeResourcesFields[] = {
     {"count", 5, offsetof(VolumeNodeResources, count), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
+constexpr kgen::WireField kVolumeNodeResourcesWire[] = {
+    {1, 0, 0, false},
+};
 constexpr std::uint8_t kVolumeNodeResourcesSlots[] = {
     1, 0,
 };
@@ -200,6 +224,12 @@ constexpr kgen::Field kCSINodeDriverFields[] = {
     {"nodeID", 6, offsetof(CSINodeDriver, nodeID), kgen::ValueKind::kString, 0, 0, nullptr},
     {"topologyKeys", 12, offsetof(CSINodeDriver, topologyKeys), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kCSINodeDriverWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 3, 0, false},
+    {4, 1, 0, false},
+};
 constexpr std::uint8_t kCSINodeDriverSlots[] = {
     2, 1, 0, 0, 4, 0, 0, 3,
 };
@@ -207,6 +237,9 @@ constexpr std::uint8_t kCSINodeDriverSlots[] = {
 static_assert(std::is_standard_layout_v<CSINodeSpec> && std::is_aggregate_v<CSINodeSpec>);
 constexpr kgen::Field kCSINodeSpecFields[] = {
     {"drivers", 7, offsetof(CSINodeSpec, drivers), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CSINodeDriver>},
+};
+constexpr kgen::WireField kCSINodeSpecWire[] = {
+    {1, 0, 0, false},
 };
 constexpr std::uint8_t kCSINodeSpecSlots[] = {
     0, 1,
@@ -216,6 +249,10 @@ static_assert(std::is_standard_layout_v<CSINode> && std::is_aggregate_v<CSINode>
 constexpr kgen::Field kCSINodeFields[] = {
     {"metadata", 8, offsetof(CSINode, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(CSINode, spec), kgen::ValueKind::kBox, 0, 0, &CSINodeSpec::kTable},
+};
+constexpr kgen::WireField kCSINodeWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kCSINodeSlots[] = {
     0, 0, 1, 2,
@@ -237,6 +274,13 @@ constexpr kgen::Field kCSIStorageCapacityFields[] = {
     {"maximumVolumeSize", 17, offsetof(CSIStorageCapacity, maximumVolumeSize), kgen::ValueKind::kQuantity, 0, 0, nullptr},
     {"nodeTopology", 12, offsetof(CSIStorageCapacity, nodeTopology), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"storageClassName", 16, offsetof(CSIStorageCapacity, storageClassName), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kCSIStorageCapacityWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, false},
+    {3, 4, 0, false},
+    {4, 1, 0, false},
+    {5, 2, 0, false},
 };
 constexpr std::uint8_t kCSIStorageCapacitySlots[] = {
     0, 0, 0, 1, 5, 0, 0, 0, 0, 3, 0, 0, 0, 4, 0, 2,
@@ -262,6 +306,16 @@ constexpr kgen::Field kStorageClassFields[] = {
     {"reclaimPolicy", 13, offsetof(StorageClass, reclaimPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeBindingMode", 17, offsetof(StorageClass, volumeBindingMode), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kStorageClassWire[] = {
+    {1, 0, 0, false},
+    {2, 5, 0, false},
+    {3, 4, 0, false},
+    {4, 6, 0, false},
+    {5, 3, 0, false},
+    {6, 1, 0, false},
+    {7, 7, 0, false},
+    {8, 2, 0, false},
+};
 constexpr std::uint8_t kStorageClassSlots[] = {
     0, 0, 2, 0, 4, 8, 6, 0, 0, 1, 0, 0, 0, 7, 3, 5,
 };
@@ -280,6 +334,10 @@ constexpr kgen::Field kVolumeAttachmentSourceFields[] = {
     {"inlineVolumeSpec", 16, offsetof(VolumeAttachmentSource, inlineVolumeSpec), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::PersistentVolumeSpec::kTable},
     {"persistentVolumeName", 20, offsetof(VolumeAttachmentSource, persistentVolumeName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kVolumeAttachmentSourceWire[] = {
+    {1, 1, 0, false},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kVolumeAttachmentSourceSlots[] = {
     2, 0, 0, 1,
 };
@@ -290,6 +348,11 @@ constexpr kgen::Field kVolumeAttachmentSpecFields[] = {
     {"nodeName", 8, offsetof(VolumeAttachmentSpec, nodeName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"source", 6, offsetof(VolumeAttachmentSpec, source), kgen::ValueKind::kBox, 0, 0, &VolumeAttachmentSource::kTable},
 };
+constexpr kgen::WireField kVolumeAttachmentSpecWire[] = {
+    {1, 0, 0, false},
+    {2, 2, 0, false},
+    {3, 1, 0, false},
+};
 constexpr std::uint8_t kVolumeAttachmentSpecSlots[] = {
     0, 3, 0, 2, 1, 0, 0, 0,
 };
@@ -299,6 +362,11 @@ constexpr kgen::Field kVolumeErrorFields[] = {
     {"errorCode", 9, offsetof(VolumeError, errorCode), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"message", 7, offsetof(VolumeError, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"time", 4, offsetof(VolumeError, time), kgen::ValueKind::kTime, 0, 0, nullptr},
+};
+constexpr kgen::WireField kVolumeErrorWire[] = {
+    {1, 2, 0, false},
+    {2, 1, 0, true},
+    {3, 0, 0, false},
 };
 constexpr std::uint8_t kVolumeErrorSlots[] = {
     3, 1, 0, 0, 0, 0, 2, 0,
@@ -311,6 +379,12 @@ constexpr kgen::Field kVolumeAttachmentStatusFields[] = {
     {"attachmentMetadata", 18, offsetof(VolumeAttachmentStatus, attachmentMetadata), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"detachError", 11, offsetof(VolumeAttachmentStatus, detachError), kgen::ValueKind::kBox, 0, 0, &VolumeError::kTable},
 };
+constexpr kgen::WireField kVolumeAttachmentStatusWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+    {4, 3, 0, false},
+};
 constexpr std::uint8_t kVolumeAttachmentStatusSlots[] = {
     0, 2, 0, 0, 3, 1, 4, 0,
 };
@@ -320,6 +394,11 @@ constexpr kgen::Field kVolumeAttachmentFields[] = {
     {"metadata", 8, offsetof(VolumeAttachment, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(VolumeAttachment, spec), kgen::ValueKind::kBox, 0, 0, &VolumeAttachmentSpec::kTable},
     {"status", 6, offsetof(VolumeAttachment, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &VolumeAttachmentStatus::kTable},
+};
+constexpr kgen::WireField kVolumeAttachmentWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
 };
 constexpr std::uint8_t kVolumeAttachmentSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
@@ -340,6 +419,11 @@ constexpr kgen::Field kVolumeAttributesClassFields[] = {
     {"driverName", 10, offsetof(VolumeAttributesClass, driverName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"parameters", 10, offsetof(VolumeAttributesClass, parameters), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
+constexpr kgen::WireField kVolumeAttributesClassWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kVolumeAttributesClassSlots[] = {
     2, 1, 0, 0, 0, 3, 0, 0,
 };
@@ -356,7 +440,7 @@ constexpr std::uint8_t kVolumeAttributesClassListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable TokenRequest::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TokenRequest),
     .name = "k8s.storage.v1.TokenRequest",
     .field_data = kTokenRequestFields,
@@ -368,10 +452,12 @@ constinit const kgen::TypeTable TokenRequest::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenRequestSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TokenRequest>};
+    .empty = kgen::detail::kZeros<TokenRequest>,
+    .wire = kTokenRequestWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable CSIDriverSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSIDriverSpec),
     .name = "k8s.storage.v1.CSIDriverSpec",
     .field_data = kCSIDriverSpecFields,
@@ -383,10 +469,12 @@ constinit const kgen::TypeTable CSIDriverSpec::kTable = {
     .hash_seed = 9,
     .hash_slots = kCSIDriverSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CSIDriverSpec>};
+    .empty = kgen::detail::kZeros<CSIDriverSpec>,
+    .wire = kCSIDriverSpecWire,
+    .wire_count = 11};
 
 constinit const kgen::TypeTable CSIDriver::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSIDriver),
     .name = "k8s.storage.v1.CSIDriver",
     .field_data = kCSIDriverFields,
@@ -398,10 +486,12 @@ constinit const kgen::TypeTable CSIDriver::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSIDriverSlots,
     .kind = &kCSIDriverKind,
-    .empty = kgen::detail::kZeros<CSIDriver>};
+    .empty = kgen::detail::kZeros<CSIDriver>,
+    .wire = kCSIDriverWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable CSIDriverList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSIDriverList),
     .name = "k8s.storage.v1.CSIDriverList",
     .field_data = kCSIDriverListFields,
@@ -425,7 +515,7 @@ const CSIDriver& CSIDriverList::operator[](std::size_t i) const noexcept { retur
 CSIDriver& CSIDriverList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable VolumeNodeResources::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeNodeResources),
     .name = "k8s.storage.v1.VolumeNodeResources",
     .field_data = kVolumeNodeResourcesFields,
@@ -437,10 +527,12 @@ constinit const kgen::TypeTable VolumeNodeResources::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeNodeResourcesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeNodeResources>};
+    .empty = kgen::detail::kZeros<VolumeNodeResources>,
+    .wire = kVolumeNodeResourcesWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable CSINodeDriver::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSINodeDriver),
     .name = "k8s.storage.v1.CSINodeDriver",
     .field_data = kCSINodeDriverFields,
@@ -452,10 +544,12 @@ constinit const kgen::TypeTable CSINodeDriver::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSINodeDriverSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CSINodeDriver>};
+    .empty = kgen::detail::kZeros<CSINodeDriver>,
+    .wire = kCSINodeDriverWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable CSINodeSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSINodeSpec),
     .name = "k8s.storage.v1.CSINodeSpec",
     .field_data = kCSINodeSpecFields,
@@ -467,10 +561,12 @@ constinit const kgen::TypeTable CSINodeSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSINodeSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CSINodeSpec>};
+    .empty = kgen::detail::kZeros<CSINodeSpec>,
+    .wire = kCSINodeSpecWire,
+    .wire_count = 1};
 
 constinit const kgen::TypeTable CSINode::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSINode),
     .name = "k8s.storage.v1.CSINode",
     .field_data = kCSINodeFields,
@@ -482,10 +578,12 @@ constinit const kgen::TypeTable CSINode::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSINodeSlots,
     .kind = &kCSINodeKind,
-    .empty = kgen::detail::kZeros<CSINode>};
+    .empty = kgen::detail::kZeros<CSINode>,
+    .wire = kCSINodeWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable CSINodeList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSINodeList),
     .name = "k8s.storage.v1.CSINodeList",
     .field_data = kCSINodeListFields,
@@ -509,7 +607,7 @@ const CSINode& CSINodeList::operator[](std::size_t i) const noexcept { return it
 CSINode& CSINodeList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable CSIStorageCapacity::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSIStorageCapacity),
     .name = "k8s.storage.v1.CSIStorageCapacity",
     .field_data = kCSIStorageCapacityFields,
@@ -521,10 +619,12 @@ constinit const kgen::TypeTable CSIStorageCapacity::kTable = {
     .hash_seed = 1,
     .hash_slots = kCSIStorageCapacitySlots,
     .kind = &kCSIStorageCapacityKind,
-    .empty = kgen::detail::kZeros<CSIStorageCapacity>};
+    .empty = kgen::detail::kZeros<CSIStorageCapacity>,
+    .wire = kCSIStorageCapacityWire,
+    .wire_count = 5};
 
 constinit const kgen::TypeTable CSIStorageCapacityList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CSIStorageCapacityList),
     .name = "k8s.storage.v1.CSIStorageCapacityList",
     .field_data = kCSIStorageCapacityListFields,
@@ -548,7 +648,7 @@ const CSIStorageCapacity& CSIStorageCapacityList::operator[](std::size_t i) cons
 CSIStorageCapacity& CSIStorageCapacityList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable StorageClass::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StorageClass),
     .name = "k8s.storage.v1.StorageClass",
     .field_data = kStorageClassFields,
@@ -560,10 +660,12 @@ constinit const kgen::TypeTable StorageClass::kTable = {
     .hash_seed = 0,
     .hash_slots = kStorageClassSlots,
     .kind = &kStorageClassKind,
-    .empty = kgen::detail::kZeros<StorageClass>};
+    .empty = kgen::detail::kZeros<StorageClass>,
+    .wire = kStorageClassWire,
+    .wire_count = 8};
 
 constinit const kgen::TypeTable StorageClassList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StorageClassList),
     .name = "k8s.storage.v1.StorageClassList",
     .field_data = kStorageClassListFields,
@@ -587,7 +689,7 @@ const StorageClass& StorageClassList::operator[](std::size_t i) const noexcept {
 StorageClass& StorageClassList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable VolumeAttachmentSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeAttachmentSource),
     .name = "k8s.storage.v1.VolumeAttachmentSource",
     .field_data = kVolumeAttachmentSourceFields,
@@ -599,10 +701,12 @@ constinit const kgen::TypeTable VolumeAttachmentSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeAttachmentSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeAttachmentSource>};
+    .empty = kgen::detail::kZeros<VolumeAttachmentSource>,
+    .wire = kVolumeAttachmentSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable VolumeAttachmentSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeAttachmentSpec),
     .name = "k8s.storage.v1.VolumeAttachmentSpec",
     .field_data = kVolumeAttachmentSpecFields,
@@ -614,10 +718,12 @@ constinit const kgen::TypeTable VolumeAttachmentSpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kVolumeAttachmentSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeAttachmentSpec>};
+    .empty = kgen::detail::kZeros<VolumeAttachmentSpec>,
+    .wire = kVolumeAttachmentSpecWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable VolumeError::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeError),
     .name = "k8s.storage.v1.VolumeError",
     .field_data = kVolumeErrorFields,
@@ -629,10 +735,12 @@ constinit const kgen::TypeTable VolumeError::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeErrorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeError>};
+    .empty = kgen::detail::kZeros<VolumeError>,
+    .wire = kVolumeErrorWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable VolumeAttachmentStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeAttachmentStatus),
     .name = "k8s.storage.v1.VolumeAttachmentStatus",
     .field_data = kVolumeAttachmentStatusFields,
@@ -644,10 +752,12 @@ constinit const kgen::TypeTable VolumeAttachmentStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeAttachmentStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeAttachmentStatus>};
+    .empty = kgen::detail::kZeros<VolumeAttachmentStatus>,
+    .wire = kVolumeAttachmentStatusWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable VolumeAttachment::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeAttachment),
     .name = "k8s.storage.v1.VolumeAttachment",
     .field_data = kVolumeAttachmentFields,
@@ -659,10 +769,12 @@ constinit const kgen::TypeTable VolumeAttachment::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeAttachmentSlots,
     .kind = &kVolumeAttachmentKind,
-    .empty = kgen::detail::kZeros<VolumeAttachment>};
+    .empty = kgen::detail::kZeros<VolumeAttachment>,
+    .wire = kVolumeAttachmentWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable VolumeAttachmentList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeAttachmentList),
     .name = "k8s.storage.v1.VolumeAttachmentList",
     .field_data = kVolumeAttachmentListFields,
@@ -686,7 +798,7 @@ const VolumeAttachment& VolumeAttachmentList::operator[](std::size_t i) const no
 VolumeAttachment& VolumeAttachmentList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable VolumeAttributesClass::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeAttributesClass),
     .name = "k8s.storage.v1.VolumeAttributesClass",
     .field_data = kVolumeAttributesClassFields,
@@ -698,10 +810,12 @@ constinit const kgen::TypeTable VolumeAttributesClass::kTable = {
     .hash_seed = 1,
     .hash_slots = kVolumeAttributesClassSlots,
     .kind = &kVolumeAttributesClassKind,
-    .empty = kgen::detail::kZeros<VolumeAttributesClass>};
+    .empty = kgen::detail::kZeros<VolumeAttributesClass>,
+    .wire = kVolumeAttributesClassWire,
+    .wire_count = 3};
 
 constinit const kgen::TypeTable VolumeAttributesClassList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(VolumeAttributesClassList),
     .name = "k8s.storage.v1.VolumeAttributesClassList",
     .field_data = kVolumeAttributesClassListFields,

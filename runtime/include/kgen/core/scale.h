@@ -24,7 +24,7 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/unknown_fields.h"
 
-static_assert(kgen::kTableVersion == 2, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 3, "regenerate with the kgen that belongs to these headers");
 
 namespace kgen::autoscaling::v1 {
 

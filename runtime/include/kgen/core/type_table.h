@@ -24,7 +24,7 @@
 namespace kgen {
 
 // Incremented with every change to the structs below or to the meaning of their members.
-inline constexpr std::uint32_t kTableVersion = 2;
+inline constexpr std::uint32_t kTableVersion = 3;
 
 // Says how a value is stored. Values of the first group are Optional<scalar> in fields, and plain in lists and maps.
 enum class ValueKind : std::uint8_t {
@@ -98,6 +98,15 @@ struct KindInfo {
   const TypeTable* list;  // the table of the list type, or null
 };
 
+// A field of a protobuf message, for built-in types. JSON has the members of an embedded struct among those of the struct
+// around it, while protobuf has a message of its own for them.
+struct WireField {
+  std::uint16_t number;
+  std::uint8_t index;   // in field_data; of an embedded message, the position of its first WireField in TypeTable::wire
+  std::uint8_t count;   // how many WireFields an embedded message has; 0: this is no embedded message
+  bool zero_is_absent;  // servers write zeros too; this one means that the member is absent
+};
+
 // The table of one struct. Fields are in the order of encoding, which is the fixed order of the struct's members.
 //
 // Look-up of a wire name (decoder): h = ((first8 ^ rotl(last8, 23) ^ size) * (kHashMultiplier + 2 * hash_seed)) >> 32,
@@ -119,6 +128,10 @@ struct TypeTable {
   const std::uint8_t* hash_slots;
   const KindInfo* kind;  // kinds and their lists; null for plain structs
   const void* empty;     // the value of an absent struct: zeros of its size
+  // The fields of its protobuf message, by number; those of embedded messages stand behind these. Null: the type, or one
+  // that it contains, cannot be decoded from protobuf.
+  const WireField* wire = nullptr;
+  std::uint16_t wire_count = 0;
 
   static constexpr std::uint16_t kNoMetadata = 0xFFFF;
   static constexpr std::uint16_t kNoUnknown = 0xFFFF;  // unknown_offset of UnknownField itself, the only such struct

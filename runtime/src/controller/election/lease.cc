@@ -38,6 +38,15 @@ constexpr kgen::Field kLeaseSpecFields[] = {
     {"renewTime", 9, offsetof(LeaseSpec, renewTime), kgen::ValueKind::kMicroTime, 0, 0, nullptr},
     {"strategy", 8, offsetof(LeaseSpec, strategy), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kLeaseSpecWire[] = {
+    {1, 1, 0, false},
+    {2, 2, 0, false},
+    {3, 0, 0, false},
+    {4, 5, 0, false},
+    {5, 3, 0, false},
+    {6, 6, 0, false},
+    {7, 4, 0, false},
+};
 constexpr std::uint8_t kLeaseSpecSlots[] = {
     7, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 6, 5, 2, 3,
 };
@@ -47,6 +56,10 @@ constexpr kgen::Field kLeaseFields[] = {
     {"metadata", 8, offsetof(Lease, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"spec", 4, offsetof(Lease, spec), kgen::ValueKind::kBox, 0, 0, &LeaseSpec::kTable},
 };
+constexpr kgen::WireField kLeaseWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kLeaseSlots[] = {
     0, 0, 1, 2,
 };
@@ -54,7 +67,7 @@ constexpr std::uint8_t kLeaseSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable LeaseSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LeaseSpec),
     .name = "kgen.controller.LeaseSpec",
     .field_data = kLeaseSpecFields,
@@ -66,10 +79,12 @@ constinit const kgen::TypeTable LeaseSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kLeaseSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LeaseSpec>};
+    .empty = kgen::detail::kZeros<LeaseSpec>,
+    .wire = kLeaseSpecWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable Lease::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Lease),
     .name = "kgen.controller.Lease",
     .field_data = kLeaseFields,
@@ -81,6 +96,8 @@ constinit const kgen::TypeTable Lease::kTable = {
     .hash_seed = 0,
     .hash_slots = kLeaseSlots,
     .kind = &kLeaseKind,
-    .empty = kgen::detail::kZeros<Lease>};
+    .empty = kgen::detail::kZeros<Lease>,
+    .wire = kLeaseWire,
+    .wire_count = 2};
 
 }  // namespace kgen::controller

@@ -33,6 +33,10 @@ constexpr kgen::Field kEventSourceFields[] = {
     {"component", 9, offsetof(EventSource, component), kgen::ValueKind::kString, 0, 0, nullptr},
     {"host", 4, offsetof(EventSource, host), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEventSourceWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, true},
+};
 constexpr std::uint8_t kEventSourceSlots[] = {
     0, 2, 0, 1,
 };
@@ -47,6 +51,15 @@ constexpr kgen::Field kObjectReferenceFields[] = {
     {"resourceVersion", 15, offsetof(ObjectReference, resourceVersion), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"uid", 3, offsetof(ObjectReference, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
 };
+constexpr kgen::WireField kObjectReferenceWire[] = {
+    {1, 4, 0, true},
+    {2, 1, 0, true},
+    {3, 0, 0, true},
+    {4, 6, 0, true},
+    {5, 2, 0, true},
+    {6, 5, 0, true},
+    {7, 3, 0, true},
+};
 constexpr std::uint8_t kObjectReferenceSlots[] = {
     3, 5, 0, 1, 7, 0, 0, 0, 0, 2, 4, 6, 0, 0, 0, 0,
 };
@@ -55,6 +68,10 @@ static_assert(std::is_standard_layout_v<EventSeries> && std::is_aggregate_v<Even
 constexpr kgen::Field kEventSeriesFields[] = {
     {"count", 5, offsetof(EventSeries, count), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"lastObservedTime", 16, offsetof(EventSeries, lastObservedTime), kgen::ValueKind::kMicroTime, 0, 0, nullptr},
+};
+constexpr kgen::WireField kEventSeriesWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
 };
 constexpr std::uint8_t kEventSeriesSlots[] = {
     0, 1, 0, 2,
@@ -78,6 +95,23 @@ constexpr kgen::Field kEventFields[] = {
     {"series", 6, offsetof(Event, series), kgen::ValueKind::kBox, 0, 0, &EventSeries::kTable},
     {"type", 4, offsetof(Event, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kEventWire[] = {
+    {1, 0, 0, false},
+    {2, 6, 0, false},
+    {3, 13, 0, false},
+    {4, 11, 0, true},
+    {5, 12, 0, true},
+    {6, 1, 0, true},
+    {7, 8, 0, true},
+    {8, 9, 0, false},
+    {9, 10, 0, false},
+    {10, 7, 0, true},
+    {11, 14, 0, true},
+    {12, 5, 0, false},
+    {13, 3, 0, false},
+    {14, 4, 0, false},
+    {15, 2, 0, true},
+};
 constexpr std::uint8_t kEventSlots[] = {
     0, 1, 6, 9, 0, 0, 7, 0, 0, 5, 0, 0, 0, 12, 0, 0, 13, 0, 0, 8, 10, 14, 11, 0,
     0, 0, 0, 4, 15, 0, 3, 2,
@@ -86,7 +120,7 @@ constexpr std::uint8_t kEventSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable EventSource::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EventSource),
     .name = "kgen.controller.EventSource",
     .field_data = kEventSourceFields,
@@ -98,10 +132,12 @@ constinit const kgen::TypeTable EventSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EventSource>};
+    .empty = kgen::detail::kZeros<EventSource>,
+    .wire = kEventSourceWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ObjectReference::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ObjectReference),
     .name = "kgen.controller.ObjectReference",
     .field_data = kObjectReferenceFields,
@@ -113,10 +149,12 @@ constinit const kgen::TypeTable ObjectReference::kTable = {
     .hash_seed = 13,
     .hash_slots = kObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ObjectReference>};
+    .empty = kgen::detail::kZeros<ObjectReference>,
+    .wire = kObjectReferenceWire,
+    .wire_count = 7};
 
 constinit const kgen::TypeTable EventSeries::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EventSeries),
     .name = "kgen.controller.EventSeries",
     .field_data = kEventSeriesFields,
@@ -128,10 +166,12 @@ constinit const kgen::TypeTable EventSeries::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventSeriesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EventSeries>};
+    .empty = kgen::detail::kZeros<EventSeries>,
+    .wire = kEventSeriesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable Event::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Event),
     .name = "kgen.controller.Event",
     .field_data = kEventFields,
@@ -143,6 +183,8 @@ constinit const kgen::TypeTable Event::kTable = {
     .hash_seed = 13,
     .hash_slots = kEventSlots,
     .kind = &kEventKind,
-    .empty = kgen::detail::kZeros<Event>};
+    .empty = kgen::detail::kZeros<Event>,
+    .wire = kEventWire,
+    .wire_count = 15};
 
 }  // namespace kgen::controller

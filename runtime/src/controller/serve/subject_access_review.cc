@@ -33,6 +33,10 @@ constexpr kgen::Field kFieldSelectorAttributesFields[] = {
     {"rawSelector", 11, offsetof(FieldSelectorAttributes, rawSelector), kgen::ValueKind::kString, 0, 0, nullptr},
     {"requirements", 12, offsetof(FieldSelectorAttributes, requirements), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::meta::v1::FieldSelectorRequirement>},
 };
+constexpr kgen::WireField kFieldSelectorAttributesWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kFieldSelectorAttributesSlots[] = {
     1, 2, 0, 0,
 };
@@ -42,6 +46,10 @@ constexpr kgen::Field kLabelSelectorAttributesFields[] = {
     {"rawSelector", 11, offsetof(LabelSelectorAttributes, rawSelector), kgen::ValueKind::kString, 0, 0, nullptr},
     {"requirements", 12, offsetof(LabelSelectorAttributes, requirements), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::meta::v1::LabelSelectorRequirement>},
 };
+constexpr kgen::WireField kLabelSelectorAttributesWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, false},
+};
 constexpr std::uint8_t kLabelSelectorAttributesSlots[] = {
     1, 2, 0, 0,
 };
@@ -50,6 +58,10 @@ static_assert(std::is_standard_layout_v<NonResourceAttributes> && std::is_aggreg
 constexpr kgen::Field kNonResourceAttributesFields[] = {
     {"path", 4, offsetof(NonResourceAttributes, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"verb", 4, offsetof(NonResourceAttributes, verb), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kNonResourceAttributesWire[] = {
+    {1, 0, 0, true},
+    {2, 1, 0, true},
 };
 constexpr std::uint8_t kNonResourceAttributesSlots[] = {
     0, 0, 1, 2,
@@ -67,6 +79,17 @@ constexpr kgen::Field kResourceAttributesFields[] = {
     {"verb", 4, offsetof(ResourceAttributes, verb), kgen::ValueKind::kString, 0, 0, nullptr},
     {"version", 7, offsetof(ResourceAttributes, version), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kResourceAttributesWire[] = {
+    {1, 1, 0, true},
+    {2, 7, 0, true},
+    {3, 3, 0, true},
+    {4, 8, 0, true},
+    {5, 5, 0, true},
+    {6, 6, 0, true},
+    {7, 0, 0, true},
+    {8, 2, 0, false},
+    {9, 4, 0, false},
+};
 constexpr std::uint8_t kResourceAttributesSlots[] = {
     8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 7, 0, 0, 0, 0, 2, 0, 0, 3, 5, 0, 9, 6, 0,
     0, 0, 0, 0, 0, 0, 0, 4,
@@ -81,6 +104,14 @@ constexpr kgen::Field kSubjectAccessReviewSpecFields[] = {
     {"uid", 3, offsetof(SubjectAccessReviewSpec, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"user", 4, offsetof(SubjectAccessReviewSpec, user), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kSubjectAccessReviewSpecWire[] = {
+    {1, 3, 0, false},
+    {2, 2, 0, false},
+    {3, 5, 0, true},
+    {4, 1, 0, false},
+    {5, 0, 0, false},
+    {6, 4, 0, true},
+};
 constexpr std::uint8_t kSubjectAccessReviewSpecSlots[] = {
     0, 2, 0, 4, 5, 0, 0, 0, 0, 0, 3, 6, 0, 1, 0, 0,
 };
@@ -92,6 +123,12 @@ constexpr kgen::Field kSubjectAccessReviewStatusFields[] = {
     {"evaluationError", 15, offsetof(SubjectAccessReviewStatus, evaluationError), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(SubjectAccessReviewStatus, reason), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kSubjectAccessReviewStatusWire[] = {
+    {1, 0, 0, false},
+    {2, 3, 0, true},
+    {3, 2, 0, true},
+    {4, 1, 0, true},
+};
 constexpr std::uint8_t kSubjectAccessReviewStatusSlots[] = {
     3, 0, 2, 4, 0, 1, 0, 0,
 };
@@ -102,6 +139,11 @@ constexpr kgen::Field kSubjectAccessReviewFields[] = {
     {"spec", 4, offsetof(SubjectAccessReview, spec), kgen::ValueKind::kBox, 0, 0, &SubjectAccessReviewSpec::kTable},
     {"status", 6, offsetof(SubjectAccessReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &SubjectAccessReviewStatus::kTable},
 };
+constexpr kgen::WireField kSubjectAccessReviewWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kSubjectAccessReviewSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
 };
@@ -109,7 +151,7 @@ constexpr std::uint8_t kSubjectAccessReviewSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable FieldSelectorAttributes::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(FieldSelectorAttributes),
     .name = "kgen.controller.FieldSelectorAttributes",
     .field_data = kFieldSelectorAttributesFields,
@@ -121,10 +163,12 @@ constinit const kgen::TypeTable FieldSelectorAttributes::kTable = {
     .hash_seed = 2,
     .hash_slots = kFieldSelectorAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FieldSelectorAttributes>};
+    .empty = kgen::detail::kZeros<FieldSelectorAttributes>,
+    .wire = kFieldSelectorAttributesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable LabelSelectorAttributes::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(LabelSelectorAttributes),
     .name = "kgen.controller.LabelSelectorAttributes",
     .field_data = kLabelSelectorAttributesFields,
@@ -136,10 +180,12 @@ constinit const kgen::TypeTable LabelSelectorAttributes::kTable = {
     .hash_seed = 2,
     .hash_slots = kLabelSelectorAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LabelSelectorAttributes>};
+    .empty = kgen::detail::kZeros<LabelSelectorAttributes>,
+    .wire = kLabelSelectorAttributesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable NonResourceAttributes::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NonResourceAttributes),
     .name = "kgen.controller.NonResourceAttributes",
     .field_data = kNonResourceAttributesFields,
@@ -151,10 +197,12 @@ constinit const kgen::TypeTable NonResourceAttributes::kTable = {
     .hash_seed = 0,
     .hash_slots = kNonResourceAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NonResourceAttributes>};
+    .empty = kgen::detail::kZeros<NonResourceAttributes>,
+    .wire = kNonResourceAttributesWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable ResourceAttributes::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ResourceAttributes),
     .name = "kgen.controller.ResourceAttributes",
     .field_data = kResourceAttributesFields,
@@ -166,10 +214,12 @@ constinit const kgen::TypeTable ResourceAttributes::kTable = {
     .hash_seed = 17,
     .hash_slots = kResourceAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceAttributes>};
+    .empty = kgen::detail::kZeros<ResourceAttributes>,
+    .wire = kResourceAttributesWire,
+    .wire_count = 9};
 
 constinit const kgen::TypeTable SubjectAccessReviewSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SubjectAccessReviewSpec),
     .name = "kgen.controller.SubjectAccessReviewSpec",
     .field_data = kSubjectAccessReviewSpecFields,
@@ -181,10 +231,12 @@ constinit const kgen::TypeTable SubjectAccessReviewSpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kSubjectAccessReviewSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SubjectAccessReviewSpec>};
+    .empty = kgen::detail::kZeros<SubjectAccessReviewSpec>,
+    .wire = kSubjectAccessReviewSpecWire,
+    .wire_count = 6};
 
 constinit const kgen::TypeTable SubjectAccessReviewStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SubjectAccessReviewStatus),
     .name = "kgen.controller.SubjectAccessReviewStatus",
     .field_data = kSubjectAccessReviewStatusFields,
@@ -196,10 +248,12 @@ constinit const kgen::TypeTable SubjectAccessReviewStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kSubjectAccessReviewStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SubjectAccessReviewStatus>};
+    .empty = kgen::detail::kZeros<SubjectAccessReviewStatus>,
+    .wire = kSubjectAccessReviewStatusWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable SubjectAccessReview::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SubjectAccessReview),
     .name = "kgen.controller.SubjectAccessReview",
     .field_data = kSubjectAccessReviewFields,
@@ -211,6 +265,8 @@ constinit const kgen::TypeTable SubjectAccessReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kSubjectAccessReviewSlots,
     .kind = &kSubjectAccessReviewKind,
-    .empty = kgen::detail::kZeros<SubjectAccessReview>};
+    .empty = kgen::detail::kZeros<SubjectAccessReview>,
+    .wire = kSubjectAccessReviewWire,
+    .wire_count = 3};
 
 }  // namespace kgen::controller

@@ -33,6 +33,10 @@ constexpr kgen::Field kTokenReviewSpecFields[] = {
     {"audiences", 9, offsetof(TokenReviewSpec, audiences), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"token", 5, offsetof(TokenReviewSpec, token), kgen::ValueKind::kString, 0, 0, nullptr},
 };
+constexpr kgen::WireField kTokenReviewSpecWire[] = {
+    {1, 1, 0, true},
+    {2, 0, 0, false},
+};
 constexpr std::uint8_t kTokenReviewSpecSlots[] = {
     0, 1, 2, 0,
 };
@@ -43,6 +47,12 @@ constexpr kgen::Field kUserInfoFields[] = {
     {"groups", 6, offsetof(UserInfo, groups), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"uid", 3, offsetof(UserInfo, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"username", 8, offsetof(UserInfo, username), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr kgen::WireField kUserInfoWire[] = {
+    {1, 3, 0, true},
+    {2, 2, 0, true},
+    {3, 1, 0, false},
+    {4, 0, 0, false},
 };
 constexpr std::uint8_t kUserInfoSlots[] = {
     0, 0, 3, 1, 4, 2, 0, 0,
@@ -55,6 +65,12 @@ constexpr kgen::Field kTokenReviewStatusFields[] = {
     {"error", 5, offsetof(TokenReviewStatus, error), kgen::ValueKind::kString, 0, 0, nullptr},
     {"user", 4, offsetof(TokenReviewStatus, user), kgen::ValueKind::kBox, 0, 0, &UserInfo::kTable},
 };
+constexpr kgen::WireField kTokenReviewStatusWire[] = {
+    {1, 1, 0, true},
+    {2, 3, 0, false},
+    {3, 2, 0, true},
+    {4, 0, 0, false},
+};
 constexpr std::uint8_t kTokenReviewStatusSlots[] = {
     0, 0, 1, 0, 0, 4, 2, 3,
 };
@@ -65,6 +81,11 @@ constexpr kgen::Field kTokenReviewFields[] = {
     {"spec", 4, offsetof(TokenReview, spec), kgen::ValueKind::kBox, 0, 0, &TokenReviewSpec::kTable},
     {"status", 6, offsetof(TokenReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &TokenReviewStatus::kTable},
 };
+constexpr kgen::WireField kTokenReviewWire[] = {
+    {1, 0, 0, false},
+    {2, 1, 0, false},
+    {3, 2, 0, false},
+};
 constexpr std::uint8_t kTokenReviewSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
 };
@@ -72,7 +93,7 @@ constexpr std::uint8_t kTokenReviewSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable TokenReviewSpec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TokenReviewSpec),
     .name = "kgen.controller.TokenReviewSpec",
     .field_data = kTokenReviewSpecFields,
@@ -84,10 +105,12 @@ constinit const kgen::TypeTable TokenReviewSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenReviewSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TokenReviewSpec>};
+    .empty = kgen::detail::kZeros<TokenReviewSpec>,
+    .wire = kTokenReviewSpecWire,
+    .wire_count = 2};
 
 constinit const kgen::TypeTable UserInfo::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(UserInfo),
     .name = "kgen.controller.UserInfo",
     .field_data = kUserInfoFields,
@@ -99,10 +122,12 @@ constinit const kgen::TypeTable UserInfo::kTable = {
     .hash_seed = 0,
     .hash_slots = kUserInfoSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<UserInfo>};
+    .empty = kgen::detail::kZeros<UserInfo>,
+    .wire = kUserInfoWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable TokenReviewStatus::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TokenReviewStatus),
     .name = "kgen.controller.TokenReviewStatus",
     .field_data = kTokenReviewStatusFields,
@@ -114,10 +139,12 @@ constinit const kgen::TypeTable TokenReviewStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenReviewStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TokenReviewStatus>};
+    .empty = kgen::detail::kZeros<TokenReviewStatus>,
+    .wire = kTokenReviewStatusWire,
+    .wire_count = 4};
 
 constinit const kgen::TypeTable TokenReview::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TokenReview),
     .name = "kgen.controller.TokenReview",
     .field_data = kTokenReviewFields,
@@ -129,6 +156,8 @@ constinit const kgen::TypeTable TokenReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenReviewSlots,
     .kind = &kTokenReviewKind,
-    .empty = kgen::detail::kZeros<TokenReview>};
+    .empty = kgen::detail::kZeros<TokenReview>,
+    .wire = kTokenReviewWire,
+    .wire_count = 3};
 
 }  // namespace kgen::controller

@@ -46,6 +46,24 @@ consteval NameSlots FindNameSlots(const Field (&fields)[n]) {
   }
 }
 
+// Numbers the fields from 1 on, in their order.
+template <std::size_t n>
+consteval std::array<WireField, n> NumberFields(const Field (&)[n]) {
+  std::array<WireField, n> fields{};
+  for (std::size_t i = 0; i < n; ++i) {
+    fields[i] = {static_cast<std::uint16_t>(i + 1), static_cast<std::uint8_t>(i), 0, false};
+  }
+  return fields;
+}
+
+// The table with its fields in protobuf.
+template <std::size_t n>
+consteval TypeTable WithWire(TypeTable table, const std::array<WireField, n>& fields) noexcept {
+  table.wire = fields.data();
+  table.wire_count = static_cast<std::uint16_t>(n);
+  return table;
+}
+
 template <typename T, std::size_t n>
 consteval TypeTable MakeTable(const char* name, const Field (&fields)[n], const NameSlots& slots,
                               std::size_t metadata_offset = TypeTable::kNoMetadata, const KindInfo* kind = nullptr,

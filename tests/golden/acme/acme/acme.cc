@@ -147,7 +147,7 @@ constexpr std::uint8_t kOrderListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Order::Spec::Address::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Order::Spec::Address),
     .name = "acme.shop.v1.Order.Spec.Address",
     .field_data = kOrder_Spec_AddressFields,
@@ -162,7 +162,7 @@ constinit const kgen::TypeTable Order::Spec::Address::kTable = {
     .empty = kgen::detail::kZeros<Order::Spec::Address>};
 
 constinit const kgen::TypeTable Order::Spec::GiftCard::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Order::Spec::GiftCard),
     .name = "acme.shop.v1.Order.Spec.GiftCard",
     .field_data = kOrder_Spec_GiftCardFields,
@@ -177,7 +177,7 @@ constinit const kgen::TypeTable Order::Spec::GiftCard::kTable = {
     .empty = kgen::detail::kZeros<Order::Spec::GiftCard>};
 
 constinit const kgen::TypeTable Order::Spec::Line::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Order::Spec::Line),
     .name = "acme.shop.v1.Order.Spec.Line",
     .field_data = kOrder_Spec_LineFields,
@@ -192,7 +192,7 @@ constinit const kgen::TypeTable Order::Spec::Line::kTable = {
     .empty = kgen::detail::kZeros<Order::Spec::Line>};
 
 constinit const kgen::TypeTable Order::Spec::Template::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Order::Spec::Template),
     .name = "acme.shop.v1.Order.Spec.Template",
     .field_data = nullptr,
@@ -207,7 +207,7 @@ constinit const kgen::TypeTable Order::Spec::Template::kTable = {
     .empty = kgen::detail::kZeros<Order::Spec::Template>};
 
 constinit const kgen::TypeTable Order::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Order::Spec),
     .name = "acme.shop.v1.Order.Spec",
     .field_data = kOrder_SpecFields,
@@ -222,7 +222,7 @@ constinit const kgen::TypeTable Order::Spec::kTable = {
     .empty = kgen::detail::kZeros<Order::Spec>};
 
 constinit const kgen::TypeTable Order::Status::Condition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Order::Status::Condition),
     .name = "acme.shop.v1.Order.Status.Condition",
     .field_data = kOrder_Status_ConditionFields,
@@ -237,7 +237,7 @@ constinit const kgen::TypeTable Order::Status::Condition::kTable = {
     .empty = kgen::detail::kZeros<Order::Status::Condition>};
 
 constinit const kgen::TypeTable Order::Status::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Order::Status),
     .name = "acme.shop.v1.Order.Status",
     .field_data = kOrder_StatusFields,
@@ -252,7 +252,7 @@ constinit const kgen::TypeTable Order::Status::kTable = {
     .empty = kgen::detail::kZeros<Order::Status>};
 
 constinit const kgen::TypeTable Order::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Order),
     .name = "acme.shop.v1.Order",
     .field_data = kOrderFields,
@@ -268,7 +268,7 @@ constinit const kgen::TypeTable Order::kTable = {
 constinit const kgen::PrinterColumns Order::kPrinterColumns = kOrderColumns;
 
 constinit const kgen::TypeTable OrderList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(OrderList),
     .name = "acme.shop.v1.OrderList",
     .field_data = kOrderListFields,

@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Hash of the headers: 99b332caff7ddf05.
+// Hash of the headers: 2c9391f111aed942.
 
 #endif  // ACME_FINGERPRINT_H_

@@ -43,7 +43,7 @@ constexpr std::uint8_t kPasswordSecretRef_5a795a88Slots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Excluded_4410af9f::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Excluded_4410af9f),
     .name = "certs.cert_manager.Excluded_4410af9f",
     .field_data = kExcluded_4410af9fFields,
@@ -58,7 +58,7 @@ constinit const kgen::TypeTable Excluded_4410af9f::kTable = {
     .empty = kgen::detail::kZeros<Excluded_4410af9f>};
 
 constinit const kgen::TypeTable PasswordSecretRef_5a795a88::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PasswordSecretRef_5a795a88),
     .name = "certs.cert_manager.PasswordSecretRef_5a795a88",
     .field_data = kPasswordSecretRef_5a795a88Fields,
@@ -341,7 +341,7 @@ constexpr std::uint8_t kCertificateListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Certificate::Spec::AdditionalOutputFormat::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::AdditionalOutputFormat),
     .name = "certs.cert_manager.v1.Certificate.Spec.AdditionalOutputFormat",
     .field_data = kCertificate_Spec_AdditionalOutputFormatFields,
@@ -356,7 +356,7 @@ constinit const kgen::TypeTable Certificate::Spec::AdditionalOutputFormat::kTabl
     .empty = kgen::detail::kZeros<Certificate::Spec::AdditionalOutputFormat>};
 
 constinit const kgen::TypeTable Certificate::Spec::IssuerRef::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::IssuerRef),
     .name = "certs.cert_manager.v1.Certificate.Spec.IssuerRef",
     .field_data = kCertificate_Spec_IssuerRefFields,
@@ -371,7 +371,7 @@ constinit const kgen::TypeTable Certificate::Spec::IssuerRef::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::IssuerRef>};
 
 constinit const kgen::TypeTable Certificate::Spec::Keystores::Jks::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::Keystores::Jks),
     .name = "certs.cert_manager.v1.Certificate.Spec.Keystores.Jks",
     .field_data = kCertificate_Spec_Keystores_JksFields,
@@ -386,7 +386,7 @@ constinit const kgen::TypeTable Certificate::Spec::Keystores::Jks::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::Keystores::Jks>};
 
 constinit const kgen::TypeTable Certificate::Spec::Keystores::Pkcs12::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::Keystores::Pkcs12),
     .name = "certs.cert_manager.v1.Certificate.Spec.Keystores.Pkcs12",
     .field_data = kCertificate_Spec_Keystores_Pkcs12Fields,
@@ -401,7 +401,7 @@ constinit const kgen::TypeTable Certificate::Spec::Keystores::Pkcs12::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::Keystores::Pkcs12>};
 
 constinit const kgen::TypeTable Certificate::Spec::Keystores::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::Keystores),
     .name = "certs.cert_manager.v1.Certificate.Spec.Keystores",
     .field_data = kCertificate_Spec_KeystoresFields,
@@ -416,7 +416,7 @@ constinit const kgen::TypeTable Certificate::Spec::Keystores::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::Keystores>};
 
 constinit const kgen::TypeTable Certificate::Spec::NameConstraints::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::NameConstraints),
     .name = "certs.cert_manager.v1.Certificate.Spec.NameConstraints",
     .field_data = kCertificate_Spec_NameConstraintsFields,
@@ -431,7 +431,7 @@ constinit const kgen::TypeTable Certificate::Spec::NameConstraints::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::NameConstraints>};
 
 constinit const kgen::TypeTable Certificate::Spec::OtherName::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::OtherName),
     .name = "certs.cert_manager.v1.Certificate.Spec.OtherName",
     .field_data = kCertificate_Spec_OtherNameFields,
@@ -446,7 +446,7 @@ constinit const kgen::TypeTable Certificate::Spec::OtherName::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::OtherName>};
 
 constinit const kgen::TypeTable Certificate::Spec::PrivateKey::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::PrivateKey),
     .name = "certs.cert_manager.v1.Certificate.Spec.PrivateKey",
     .field_data = kCertificate_Spec_PrivateKeyFields,
@@ -461,7 +461,7 @@ constinit const kgen::TypeTable Certificate::Spec::PrivateKey::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::PrivateKey>};
 
 constinit const kgen::TypeTable Certificate::Spec::Renewal::Window::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::Renewal::Window),
     .name = "certs.cert_manager.v1.Certificate.Spec.Renewal.Window",
     .field_data = kCertificate_Spec_Renewal_WindowFields,
@@ -476,7 +476,7 @@ constinit const kgen::TypeTable Certificate::Spec::Renewal::Window::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::Renewal::Window>};
 
 constinit const kgen::TypeTable Certificate::Spec::Renewal::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::Renewal),
     .name = "certs.cert_manager.v1.Certificate.Spec.Renewal",
     .field_data = kCertificate_Spec_RenewalFields,
@@ -491,7 +491,7 @@ constinit const kgen::TypeTable Certificate::Spec::Renewal::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::Renewal>};
 
 constinit const kgen::TypeTable Certificate::Spec::SecretTemplate::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::SecretTemplate),
     .name = "certs.cert_manager.v1.Certificate.Spec.SecretTemplate",
     .field_data = kCertificate_Spec_SecretTemplateFields,
@@ -506,7 +506,7 @@ constinit const kgen::TypeTable Certificate::Spec::SecretTemplate::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::SecretTemplate>};
 
 constinit const kgen::TypeTable Certificate::Spec::Subject::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec::Subject),
     .name = "certs.cert_manager.v1.Certificate.Spec.Subject",
     .field_data = kCertificate_Spec_SubjectFields,
@@ -521,7 +521,7 @@ constinit const kgen::TypeTable Certificate::Spec::Subject::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec::Subject>};
 
 constinit const kgen::TypeTable Certificate::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Spec),
     .name = "certs.cert_manager.v1.Certificate.Spec",
     .field_data = kCertificate_SpecFields,
@@ -536,7 +536,7 @@ constinit const kgen::TypeTable Certificate::Spec::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Spec>};
 
 constinit const kgen::TypeTable Certificate::Status::Acme::Ari::SuggestedWindow::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Status::Acme::Ari::SuggestedWindow),
     .name = "certs.cert_manager.v1.Certificate.Status.Acme.Ari.SuggestedWindow",
     .field_data = kCertificate_Status_Acme_Ari_SuggestedWindowFields,
@@ -551,7 +551,7 @@ constinit const kgen::TypeTable Certificate::Status::Acme::Ari::SuggestedWindow:
     .empty = kgen::detail::kZeros<Certificate::Status::Acme::Ari::SuggestedWindow>};
 
 constinit const kgen::TypeTable Certificate::Status::Acme::Ari::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Status::Acme::Ari),
     .name = "certs.cert_manager.v1.Certificate.Status.Acme.Ari",
     .field_data = kCertificate_Status_Acme_AriFields,
@@ -566,7 +566,7 @@ constinit const kgen::TypeTable Certificate::Status::Acme::Ari::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Status::Acme::Ari>};
 
 constinit const kgen::TypeTable Certificate::Status::Acme::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Status::Acme),
     .name = "certs.cert_manager.v1.Certificate.Status.Acme",
     .field_data = kCertificate_Status_AcmeFields,
@@ -581,7 +581,7 @@ constinit const kgen::TypeTable Certificate::Status::Acme::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Status::Acme>};
 
 constinit const kgen::TypeTable Certificate::Status::Condition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Status::Condition),
     .name = "certs.cert_manager.v1.Certificate.Status.Condition",
     .field_data = kCertificate_Status_ConditionFields,
@@ -596,7 +596,7 @@ constinit const kgen::TypeTable Certificate::Status::Condition::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Status::Condition>};
 
 constinit const kgen::TypeTable Certificate::Status::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate::Status),
     .name = "certs.cert_manager.v1.Certificate.Status",
     .field_data = kCertificate_StatusFields,
@@ -611,7 +611,7 @@ constinit const kgen::TypeTable Certificate::Status::kTable = {
     .empty = kgen::detail::kZeros<Certificate::Status>};
 
 constinit const kgen::TypeTable Certificate::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Certificate),
     .name = "certs.cert_manager.v1.Certificate",
     .field_data = kCertificateFields,
@@ -627,7 +627,7 @@ constinit const kgen::TypeTable Certificate::kTable = {
 constinit const kgen::PrinterColumns Certificate::kPrinterColumns = kCertificateColumns;
 
 constinit const kgen::TypeTable CertificateList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(CertificateList),
     .name = "certs.cert_manager.v1.CertificateList",
     .field_data = kCertificateListFields,

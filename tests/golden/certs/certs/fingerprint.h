@@ -5,6 +5,6 @@
 #ifndef CERTS_FINGERPRINT_H_
 #define CERTS_FINGERPRINT_H_
 
-// Hash of the headers: 8940033edbf9a038.
+// Hash of the headers: c392b0694c38acf4.
 
 #endif  // CERTS_FINGERPRINT_H_

@@ -99,7 +99,7 @@ constexpr std::uint8_t kRolloutListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Rollout::Spec::Canary::Resources::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Rollout::Spec::Canary::Resources),
     .name = "delivery.delivery.v1.Rollout.Spec.Canary.Resources",
     .field_data = kRollout_Spec_Canary_ResourcesFields,
@@ -114,7 +114,7 @@ constinit const kgen::TypeTable Rollout::Spec::Canary::Resources::kTable = {
     .empty = kgen::detail::kZeros<Rollout::Spec::Canary::Resources>};
 
 constinit const kgen::TypeTable Rollout::Spec::Canary::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Rollout::Spec::Canary),
     .name = "delivery.delivery.v1.Rollout.Spec.Canary",
     .field_data = kRollout_Spec_CanaryFields,
@@ -129,7 +129,7 @@ constinit const kgen::TypeTable Rollout::Spec::Canary::kTable = {
     .empty = kgen::detail::kZeros<Rollout::Spec::Canary>};
 
 constinit const kgen::TypeTable Rollout::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Rollout::Spec),
     .name = "delivery.delivery.v1.Rollout.Spec",
     .field_data = kRollout_SpecFields,
@@ -144,7 +144,7 @@ constinit const kgen::TypeTable Rollout::Spec::kTable = {
     .empty = kgen::detail::kZeros<Rollout::Spec>};
 
 constinit const kgen::TypeTable Rollout::Status::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Rollout::Status),
     .name = "delivery.delivery.v1.Rollout.Status",
     .field_data = kRollout_StatusFields,
@@ -159,7 +159,7 @@ constinit const kgen::TypeTable Rollout::Status::kTable = {
     .empty = kgen::detail::kZeros<Rollout::Status>};
 
 constinit const kgen::TypeTable Rollout::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Rollout),
     .name = "delivery.delivery.v1.Rollout",
     .field_data = kRolloutFields,
@@ -174,7 +174,7 @@ constinit const kgen::TypeTable Rollout::kTable = {
     .empty = kgen::detail::kZeros<Rollout>};
 
 constinit const kgen::TypeTable RolloutList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(RolloutList),
     .name = "delivery.delivery.v1.RolloutList",
     .field_data = kRolloutListFields,

@@ -5,6 +5,6 @@
 #ifndef DELIVERY_FINGERPRINT_H_
 #define DELIVERY_FINGERPRINT_H_
 
-// Hash of the headers: 6038bc9d55509c76.
+// Hash of the headers: 0bf6a4e548137667.
 
 #endif  // DELIVERY_FINGERPRINT_H_

@@ -67,7 +67,7 @@ constexpr std::uint8_t kEventListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Event::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Event),
     .name = "hostile.core_strimzi.v1beta1.Event",
     .field_data = kEventFields,
@@ -82,7 +82,7 @@ constinit const kgen::TypeTable Event::kTable = {
     .empty = kgen::detail::kZeros<Event>};
 
 constinit const kgen::TypeTable EventList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(EventList),
     .name = "hostile.core_strimzi.v1beta1.EventList",
     .field_data = kEventListFields,
@@ -172,7 +172,7 @@ constexpr std::uint8_t kSpec_f7979143Slots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable MetricsRelabeling_375ec962::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(MetricsRelabeling_375ec962),
     .name = "hostile.default_.MetricsRelabeling_375ec962",
     .field_data = kMetricsRelabeling_375ec962Fields,
@@ -187,7 +187,7 @@ constinit const kgen::TypeTable MetricsRelabeling_375ec962::kTable = {
     .empty = kgen::detail::kZeros<MetricsRelabeling_375ec962>};
 
 constinit const kgen::TypeTable NatOutgoing_d6c8f002::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(NatOutgoing_d6c8f002),
     .name = "hostile.default_.NatOutgoing_d6c8f002",
     .field_data = kNatOutgoing_d6c8f002Fields,
@@ -202,7 +202,7 @@ constinit const kgen::TypeTable NatOutgoing_d6c8f002::kTable = {
     .empty = kgen::detail::kZeros<NatOutgoing_d6c8f002>};
 
 constinit const kgen::TypeTable Port_0df42e4d::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Port_0df42e4d),
     .name = "hostile.default_.Port_0df42e4d",
     .field_data = kPort_0df42e4dFields,
@@ -217,7 +217,7 @@ constinit const kgen::TypeTable Port_0df42e4d::kTable = {
     .empty = kgen::detail::kZeros<Port_0df42e4d>};
 
 constinit const kgen::TypeTable Spec_edaf15ab::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Spec_edaf15ab),
     .name = "hostile.default_.Spec_edaf15ab",
     .field_data = kSpec_edaf15abFields,
@@ -232,7 +232,7 @@ constinit const kgen::TypeTable Spec_edaf15ab::kTable = {
     .empty = kgen::detail::kZeros<Spec_edaf15ab>};
 
 constinit const kgen::TypeTable Spec_1ca27974::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Spec_1ca27974),
     .name = "hostile.default_.Spec_1ca27974",
     .field_data = kSpec_1ca27974Fields,
@@ -247,7 +247,7 @@ constinit const kgen::TypeTable Spec_1ca27974::kTable = {
     .empty = kgen::detail::kZeros<Spec_1ca27974>};
 
 constinit const kgen::TypeTable Spec_75279bf6::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Spec_75279bf6),
     .name = "hostile.default_.Spec_75279bf6",
     .field_data = kSpec_75279bf6Fields,
@@ -262,7 +262,7 @@ constinit const kgen::TypeTable Spec_75279bf6::kTable = {
     .empty = kgen::detail::kZeros<Spec_75279bf6>};
 
 constinit const kgen::TypeTable Spec_f7979143::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Spec_f7979143),
     .name = "hostile.default_.Spec_f7979143",
     .field_data = kSpec_f7979143Fields,
@@ -448,7 +448,7 @@ constexpr std::uint8_t kClientSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Client::Spec::ETIMEDOUT_2_::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Spec::ETIMEDOUT_2_),
     .name = "hostile.default_.v1.Client.Spec.ETIMEDOUT_2_",
     .field_data = kClient_Spec_ETIMEDOUT_2_Fields,
@@ -463,7 +463,7 @@ constinit const kgen::TypeTable Client::Spec::ETIMEDOUT_2_::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::ETIMEDOUT_2_>};
 
 constinit const kgen::TypeTable Client::Spec::Deep::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Spec::Deep),
     .name = "hostile.default_.v1.Client.Spec.Deep",
     .field_data = kClient_Spec_DeepFields,
@@ -478,7 +478,7 @@ constinit const kgen::TypeTable Client::Spec::Deep::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::Deep>};
 
 constinit const kgen::TypeTable Client::Spec::Empty::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Spec::Empty),
     .name = "hostile.default_.v1.Client.Spec.Empty",
     .field_data = nullptr,
@@ -493,7 +493,7 @@ constinit const kgen::TypeTable Client::Spec::Empty::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::Empty>};
 
 constinit const kgen::TypeTable Client::Spec::Grid::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Spec::Grid),
     .name = "hostile.default_.v1.Client.Spec.Grid",
     .field_data = kClient_Spec_GridFields,
@@ -508,7 +508,7 @@ constinit const kgen::TypeTable Client::Spec::Grid::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::Grid>};
 
 constinit const kgen::TypeTable Client::Spec::Metrics::Relabeling::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Spec::Metrics::Relabeling),
     .name = "hostile.default_.v1.Client.Spec.Metrics.Relabeling",
     .field_data = kClient_Spec_Metrics_RelabelingFields,
@@ -523,7 +523,7 @@ constinit const kgen::TypeTable Client::Spec::Metrics::Relabeling::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::Metrics::Relabeling>};
 
 constinit const kgen::TypeTable Client::Spec::Metrics::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Spec::Metrics),
     .name = "hostile.default_.v1.Client.Spec.Metrics",
     .field_data = kClient_Spec_MetricsFields,
@@ -538,7 +538,7 @@ constinit const kgen::TypeTable Client::Spec::Metrics::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::Metrics>};
 
 constinit const kgen::TypeTable Client::Spec::NatOutgoing::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Spec::NatOutgoing),
     .name = "hostile.default_.v1.Client.Spec.NatOutgoing",
     .field_data = kClient_Spec_NatOutgoingFields,
@@ -553,7 +553,7 @@ constinit const kgen::TypeTable Client::Spec::NatOutgoing::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::NatOutgoing>};
 
 constinit const kgen::TypeTable Client::Spec::Port_2::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Spec::Port_2),
     .name = "hostile.default_.v1.Client.Spec.Port_2",
     .field_data = kClient_Spec_Port_2Fields,
@@ -568,7 +568,7 @@ constinit const kgen::TypeTable Client::Spec::Port_2::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::Port_2>};
 
 constinit const kgen::TypeTable Client::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Spec),
     .name = "hostile.default_.v1.Client.Spec",
     .field_data = kClient_SpecFields,
@@ -583,7 +583,7 @@ constinit const kgen::TypeTable Client::Spec::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec>};
 
 constinit const kgen::TypeTable Client::Status::Status_2_::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Status::Status_2_),
     .name = "hostile.default_.v1.Client.Status.Status_2_",
     .field_data = kClient_Status_Status_2_Fields,
@@ -598,7 +598,7 @@ constinit const kgen::TypeTable Client::Status::Status_2_::kTable = {
     .empty = kgen::detail::kZeros<Client::Status::Status_2_>};
 
 constinit const kgen::TypeTable Client::Status::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client::Status),
     .name = "hostile.default_.v1.Client.Status",
     .field_data = kClient_StatusFields,
@@ -613,7 +613,7 @@ constinit const kgen::TypeTable Client::Status::kTable = {
     .empty = kgen::detail::kZeros<Client::Status>};
 
 constinit const kgen::TypeTable Client::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client),
     .name = "hostile.default_.v1.Client",
     .field_data = kClientFields,

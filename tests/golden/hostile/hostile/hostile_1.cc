@@ -286,7 +286,7 @@ constexpr std::uint8_t kStringListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ClientList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ClientList),
     .name = "hostile.default_.v1.ClientList",
     .field_data = kClientListFields,
@@ -310,7 +310,7 @@ const Client& ClientList::operator[](std::size_t i) const noexcept { return item
 Client& ClientList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable List::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(List::Spec),
     .name = "hostile.default_.v1.List.Spec",
     .field_data = kList_SpecFields,
@@ -325,7 +325,7 @@ constinit const kgen::TypeTable List::Spec::kTable = {
     .empty = kgen::detail::kZeros<List::Spec>};
 
 constinit const kgen::TypeTable List::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(List),
     .name = "hostile.default_.v1.List",
     .field_data = kListFields,
@@ -340,7 +340,7 @@ constinit const kgen::TypeTable List::kTable = {
     .empty = kgen::detail::kZeros<List>};
 
 constinit const kgen::TypeTable ListOfLists::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ListOfLists),
     .name = "hostile.default_.v1.ListOfLists",
     .field_data = kListOfListsFields,
@@ -364,7 +364,7 @@ const List& ListOfLists::operator[](std::size_t i) const noexcept { return items
 List& ListOfLists::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable Lister::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Lister::Spec),
     .name = "hostile.default_.v1.Lister.Spec",
     .field_data = kLister_SpecFields,
@@ -379,7 +379,7 @@ constinit const kgen::TypeTable Lister::Spec::kTable = {
     .empty = kgen::detail::kZeros<Lister::Spec>};
 
 constinit const kgen::TypeTable Lister::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Lister),
     .name = "hostile.default_.v1.Lister",
     .field_data = kListerFields,
@@ -394,7 +394,7 @@ constinit const kgen::TypeTable Lister::kTable = {
     .empty = kgen::detail::kZeros<Lister>};
 
 constinit const kgen::TypeTable ListerList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ListerList),
     .name = "hostile.default_.v1.ListerList",
     .field_data = kListerListFields,
@@ -418,7 +418,7 @@ const Lister& ListerList::operator[](std::size_t i) const noexcept { return item
 Lister& ListerList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable ScalePaths::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ScalePaths::Spec),
     .name = "hostile.default_.v1.ScalePaths.Spec",
     .field_data = kScalePaths_SpecFields,
@@ -433,7 +433,7 @@ constinit const kgen::TypeTable ScalePaths::Spec::kTable = {
     .empty = kgen::detail::kZeros<ScalePaths::Spec>};
 
 constinit const kgen::TypeTable ScalePaths::ScalePaths_2_::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ScalePaths::ScalePaths_2_),
     .name = "hostile.default_.v1.ScalePaths.ScalePaths_2_",
     .field_data = kScalePaths_ScalePaths_2_Fields,
@@ -448,7 +448,7 @@ constinit const kgen::TypeTable ScalePaths::ScalePaths_2_::kTable = {
     .empty = kgen::detail::kZeros<ScalePaths::ScalePaths_2_>};
 
 constinit const kgen::TypeTable ScalePaths::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ScalePaths),
     .name = "hostile.default_.v1.ScalePaths",
     .field_data = ::hostile::default_::v1::kScalePathsFields,
@@ -464,7 +464,7 @@ constinit const kgen::TypeTable ScalePaths::kTable = {
 constinit const kgen::PrinterColumns ScalePaths::kPrinterColumns = ::hostile::default_::v1::kScalePathsColumns;
 
 constinit const kgen::TypeTable ScalePathsList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ScalePathsList),
     .name = "hostile.default_.v1.ScalePathsList",
     .field_data = kScalePathsListFields,
@@ -488,7 +488,7 @@ const ScalePaths& ScalePathsList::operator[](std::size_t i) const noexcept { ret
 ScalePaths& ScalePathsList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable Values::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Values),
     .name = "hostile.default_.v1.Values",
     .field_data = kValuesFields,
@@ -503,7 +503,7 @@ constinit const kgen::TypeTable Values::kTable = {
     .empty = kgen::detail::kZeros<Values>};
 
 constinit const kgen::TypeTable ValuesList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ValuesList),
     .name = "hostile.default_.v1.ValuesList",
     .field_data = kValuesListFields,
@@ -527,7 +527,7 @@ const Values& ValuesList::operator[](std::size_t i) const noexcept { return item
 Values& ValuesList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable String::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(String),
     .name = "hostile.default_.v1.String",
     .field_data = kStringFields,
@@ -542,7 +542,7 @@ constinit const kgen::TypeTable String::kTable = {
     .empty = kgen::detail::kZeros<String>};
 
 constinit const kgen::TypeTable StringList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StringList),
     .name = "hostile.default_.v1.StringList",
     .field_data = kStringListFields,
@@ -610,7 +610,7 @@ constexpr std::uint8_t kClientListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Client::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Client),
     .name = "hostile.default_.v1_2_3.Client",
     .field_data = kClientFields,
@@ -625,7 +625,7 @@ constinit const kgen::TypeTable Client::kTable = {
     .empty = kgen::detail::kZeros<Client>};
 
 constinit const kgen::TypeTable ClientList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ClientList),
     .name = "hostile.default_.v1_2_3.ClientList",
     .field_data = kClientListFields,
@@ -705,7 +705,7 @@ constexpr std::uint8_t kOldieListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Oldie::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Oldie::Spec),
     .name = "hostile.start.v1alpha2.Oldie.Spec",
     .field_data = kOldie_SpecFields,
@@ -720,7 +720,7 @@ constinit const kgen::TypeTable Oldie::Spec::kTable = {
     .empty = kgen::detail::kZeros<Oldie::Spec>};
 
 constinit const kgen::TypeTable Oldie::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Oldie),
     .name = "hostile.start.v1alpha2.Oldie",
     .field_data = kOldieFields,
@@ -736,7 +736,7 @@ constinit const kgen::TypeTable Oldie::kTable = {
 constinit const kgen::PrinterColumns Oldie::kPrinterColumns = kOldieColumns;
 
 constinit const kgen::TypeTable OldieList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(OldieList),
     .name = "hostile.start.v1alpha2.OldieList",
     .field_data = kOldieListFields,
@@ -818,7 +818,7 @@ constexpr std::uint8_t kOldieListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Oldie::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Oldie::Spec),
     .name = "hostile.start.v1alpha1.Oldie.Spec",
     .field_data = kOldie_SpecFields,
@@ -833,7 +833,7 @@ constinit const kgen::TypeTable Oldie::Spec::kTable = {
     .empty = kgen::detail::kZeros<Oldie::Spec>};
 
 constinit const kgen::TypeTable Oldie::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Oldie),
     .name = "hostile.start.v1alpha1.Oldie",
     .field_data = kOldieFields,
@@ -849,7 +849,7 @@ constinit const kgen::TypeTable Oldie::kTable = {
 constinit const kgen::PrinterColumns Oldie::kPrinterColumns = kOldieColumns;
 
 constinit const kgen::TypeTable OldieList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(OldieList),
     .name = "hostile.start.v1alpha1.OldieList",
     .field_data = kOldieListFields,
@@ -929,7 +929,7 @@ constexpr std::uint8_t kStartListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Start::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Start::Spec),
     .name = "hostile.start.auto_.Start.Spec",
     .field_data = kStart_SpecFields,
@@ -944,7 +944,7 @@ constinit const kgen::TypeTable Start::Spec::kTable = {
     .empty = kgen::detail::kZeros<Start::Spec>};
 
 constinit const kgen::TypeTable Start::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Start),
     .name = "hostile.start.auto_.Start",
     .field_data = kStartFields,
@@ -959,7 +959,7 @@ constinit const kgen::TypeTable Start::kTable = {
     .empty = kgen::detail::kZeros<Start>};
 
 constinit const kgen::TypeTable StartList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(StartList),
     .name = "hostile.start.auto_.StartList",
     .field_data = kStartListFields,

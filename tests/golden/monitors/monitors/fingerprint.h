@@ -5,6 +5,6 @@
 #ifndef MONITORS_FINGERPRINT_H_
 #define MONITORS_FINGERPRINT_H_
 
-// Hash of the headers: 0e1c65681bcb3777.
+// Hash of the headers: df4c8c6c4bc49eab.
 
 #endif  // MONITORS_FINGERPRINT_H_

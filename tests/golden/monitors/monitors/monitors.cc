@@ -70,7 +70,7 @@ constexpr std::uint8_t kTlsConfig_d45f7951Slots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable ProxyConnectHeader_65abae92::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(ProxyConnectHeader_65abae92),
     .name = "monitors.monitoring.ProxyConnectHeader_65abae92",
     .field_data = kProxyConnectHeader_65abae92Fields,
@@ -85,7 +85,7 @@ constinit const kgen::TypeTable ProxyConnectHeader_65abae92::kTable = {
     .empty = kgen::detail::kZeros<ProxyConnectHeader_65abae92>};
 
 constinit const kgen::TypeTable Ca_9952f7be::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Ca_9952f7be),
     .name = "monitors.monitoring.Ca_9952f7be",
     .field_data = kCa_9952f7beFields,
@@ -100,7 +100,7 @@ constinit const kgen::TypeTable Ca_9952f7be::kTable = {
     .empty = kgen::detail::kZeros<Ca_9952f7be>};
 
 constinit const kgen::TypeTable Relabeling_e2e927a8::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Relabeling_e2e927a8),
     .name = "monitors.monitoring.Relabeling_e2e927a8",
     .field_data = kRelabeling_e2e927a8Fields,
@@ -115,7 +115,7 @@ constinit const kgen::TypeTable Relabeling_e2e927a8::kTable = {
     .empty = kgen::detail::kZeros<Relabeling_e2e927a8>};
 
 constinit const kgen::TypeTable TlsConfig_d45f7951::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TlsConfig_d45f7951),
     .name = "monitors.monitoring.TlsConfig_d45f7951",
     .field_data = kTlsConfig_d45f7951Fields,
@@ -346,7 +346,7 @@ constexpr std::uint8_t kPodMonitorListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable PodMonitor::Spec::AttachMetadata::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Spec::AttachMetadata),
     .name = "monitors.monitoring.v1.PodMonitor.Spec.AttachMetadata",
     .field_data = kPodMonitor_Spec_AttachMetadataFields,
@@ -361,7 +361,7 @@ constinit const kgen::TypeTable PodMonitor::Spec::AttachMetadata::kTable = {
     .empty = kgen::detail::kZeros<PodMonitor::Spec::AttachMetadata>};
 
 constinit const kgen::TypeTable PodMonitor::Spec::NamespaceSelector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Spec::NamespaceSelector),
     .name = "monitors.monitoring.v1.PodMonitor.Spec.NamespaceSelector",
     .field_data = kPodMonitor_Spec_NamespaceSelectorFields,
@@ -376,7 +376,7 @@ constinit const kgen::TypeTable PodMonitor::Spec::NamespaceSelector::kTable = {
     .empty = kgen::detail::kZeros<PodMonitor::Spec::NamespaceSelector>};
 
 constinit const kgen::TypeTable PodMonitor::Spec::PodMetricsEndpoint::Authorization::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Spec::PodMetricsEndpoint::Authorization),
     .name = "monitors.monitoring.v1.PodMonitor.Spec.PodMetricsEndpoint.Authorization",
     .field_data = kPodMonitor_Spec_PodMetricsEndpoint_AuthorizationFields,
@@ -391,7 +391,7 @@ constinit const kgen::TypeTable PodMonitor::Spec::PodMetricsEndpoint::Authorizat
     .empty = kgen::detail::kZeros<PodMonitor::Spec::PodMetricsEndpoint::Authorization>};
 
 constinit const kgen::TypeTable PodMonitor::Spec::PodMetricsEndpoint::BasicAuth::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Spec::PodMetricsEndpoint::BasicAuth),
     .name = "monitors.monitoring.v1.PodMonitor.Spec.PodMetricsEndpoint.BasicAuth",
     .field_data = kPodMonitor_Spec_PodMetricsEndpoint_BasicAuthFields,
@@ -406,7 +406,7 @@ constinit const kgen::TypeTable PodMonitor::Spec::PodMetricsEndpoint::BasicAuth:
     .empty = kgen::detail::kZeros<PodMonitor::Spec::PodMetricsEndpoint::BasicAuth>};
 
 constinit const kgen::TypeTable PodMonitor::Spec::PodMetricsEndpoint::Oauth2::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Spec::PodMetricsEndpoint::Oauth2),
     .name = "monitors.monitoring.v1.PodMonitor.Spec.PodMetricsEndpoint.Oauth2",
     .field_data = kPodMonitor_Spec_PodMetricsEndpoint_Oauth2Fields,
@@ -421,7 +421,7 @@ constinit const kgen::TypeTable PodMonitor::Spec::PodMetricsEndpoint::Oauth2::kT
     .empty = kgen::detail::kZeros<PodMonitor::Spec::PodMetricsEndpoint::Oauth2>};
 
 constinit const kgen::TypeTable PodMonitor::Spec::PodMetricsEndpoint::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Spec::PodMetricsEndpoint),
     .name = "monitors.monitoring.v1.PodMonitor.Spec.PodMetricsEndpoint",
     .field_data = kPodMonitor_Spec_PodMetricsEndpointFields,
@@ -436,7 +436,7 @@ constinit const kgen::TypeTable PodMonitor::Spec::PodMetricsEndpoint::kTable = {
     .empty = kgen::detail::kZeros<PodMonitor::Spec::PodMetricsEndpoint>};
 
 constinit const kgen::TypeTable PodMonitor::Spec::Selector::MatchExpression::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Spec::Selector::MatchExpression),
     .name = "monitors.monitoring.v1.PodMonitor.Spec.Selector.MatchExpression",
     .field_data = kPodMonitor_Spec_Selector_MatchExpressionFields,
@@ -451,7 +451,7 @@ constinit const kgen::TypeTable PodMonitor::Spec::Selector::MatchExpression::kTa
     .empty = kgen::detail::kZeros<PodMonitor::Spec::Selector::MatchExpression>};
 
 constinit const kgen::TypeTable PodMonitor::Spec::Selector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Spec::Selector),
     .name = "monitors.monitoring.v1.PodMonitor.Spec.Selector",
     .field_data = kPodMonitor_Spec_SelectorFields,
@@ -466,7 +466,7 @@ constinit const kgen::TypeTable PodMonitor::Spec::Selector::kTable = {
     .empty = kgen::detail::kZeros<PodMonitor::Spec::Selector>};
 
 constinit const kgen::TypeTable PodMonitor::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Spec),
     .name = "monitors.monitoring.v1.PodMonitor.Spec",
     .field_data = kPodMonitor_SpecFields,
@@ -481,7 +481,7 @@ constinit const kgen::TypeTable PodMonitor::Spec::kTable = {
     .empty = kgen::detail::kZeros<PodMonitor::Spec>};
 
 constinit const kgen::TypeTable PodMonitor::Status::Binding::Condition::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Status::Binding::Condition),
     .name = "monitors.monitoring.v1.PodMonitor.Status.Binding.Condition",
     .field_data = kPodMonitor_Status_Binding_ConditionFields,
@@ -496,7 +496,7 @@ constinit const kgen::TypeTable PodMonitor::Status::Binding::Condition::kTable =
     .empty = kgen::detail::kZeros<PodMonitor::Status::Binding::Condition>};
 
 constinit const kgen::TypeTable PodMonitor::Status::Binding::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Status::Binding),
     .name = "monitors.monitoring.v1.PodMonitor.Status.Binding",
     .field_data = kPodMonitor_Status_BindingFields,
@@ -511,7 +511,7 @@ constinit const kgen::TypeTable PodMonitor::Status::Binding::kTable = {
     .empty = kgen::detail::kZeros<PodMonitor::Status::Binding>};
 
 constinit const kgen::TypeTable PodMonitor::Status::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor::Status),
     .name = "monitors.monitoring.v1.PodMonitor.Status",
     .field_data = kPodMonitor_StatusFields,
@@ -526,7 +526,7 @@ constinit const kgen::TypeTable PodMonitor::Status::kTable = {
     .empty = kgen::detail::kZeros<PodMonitor::Status>};
 
 constinit const kgen::TypeTable PodMonitor::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitor),
     .name = "monitors.monitoring.v1.PodMonitor",
     .field_data = kPodMonitorFields,
@@ -541,7 +541,7 @@ constinit const kgen::TypeTable PodMonitor::kTable = {
     .empty = kgen::detail::kZeros<PodMonitor>};
 
 constinit const kgen::TypeTable PodMonitorList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PodMonitorList),
     .name = "monitors.monitoring.v1.PodMonitorList",
     .field_data = kPodMonitorListFields,

@@ -5,6 +5,6 @@
 #ifndef PIPELINES_FINGERPRINT_H_
 #define PIPELINES_FINGERPRINT_H_
 
-// Hash of the headers: 581c464964309bac.
+// Hash of the headers: d08437ab4677d239.
 
 #endif  // PIPELINES_FINGERPRINT_H_

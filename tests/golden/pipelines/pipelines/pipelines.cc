@@ -97,7 +97,7 @@ constexpr std::uint8_t kSelector_0958d741Slots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Container_9a5b4115::Env::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Container_9a5b4115::Env),
     .name = "pipelines.ci.Container_9a5b4115.Env",
     .field_data = kContainer_9a5b4115_EnvFields,
@@ -112,7 +112,7 @@ constinit const kgen::TypeTable Container_9a5b4115::Env::kTable = {
     .empty = kgen::detail::kZeros<Container_9a5b4115::Env>};
 
 constinit const kgen::TypeTable Container_9a5b4115::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Container_9a5b4115),
     .name = "pipelines.ci.Container_9a5b4115",
     .field_data = kContainer_9a5b4115Fields,
@@ -127,7 +127,7 @@ constinit const kgen::TypeTable Container_9a5b4115::kTable = {
     .empty = kgen::detail::kZeros<Container_9a5b4115>};
 
 constinit const kgen::TypeTable Build_c9bebbb8::Metadata::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Build_c9bebbb8::Metadata),
     .name = "pipelines.ci.Build_c9bebbb8.Metadata",
     .field_data = kBuild_c9bebbb8_MetadataFields,
@@ -142,7 +142,7 @@ constinit const kgen::TypeTable Build_c9bebbb8::Metadata::kTable = {
     .empty = kgen::detail::kZeros<Build_c9bebbb8::Metadata>};
 
 constinit const kgen::TypeTable Build_c9bebbb8::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Build_c9bebbb8::Spec),
     .name = "pipelines.ci.Build_c9bebbb8.Spec",
     .field_data = kBuild_c9bebbb8_SpecFields,
@@ -157,7 +157,7 @@ constinit const kgen::TypeTable Build_c9bebbb8::Spec::kTable = {
     .empty = kgen::detail::kZeros<Build_c9bebbb8::Spec>};
 
 constinit const kgen::TypeTable Build_c9bebbb8::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Build_c9bebbb8),
     .name = "pipelines.ci.Build_c9bebbb8",
     .field_data = kBuild_c9bebbb8Fields,
@@ -172,7 +172,7 @@ constinit const kgen::TypeTable Build_c9bebbb8::kTable = {
     .empty = kgen::detail::kZeros<Build_c9bebbb8>};
 
 constinit const kgen::TypeTable SecretRef_5a795a88::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(SecretRef_5a795a88),
     .name = "pipelines.ci.SecretRef_5a795a88",
     .field_data = kSecretRef_5a795a88Fields,
@@ -187,7 +187,7 @@ constinit const kgen::TypeTable SecretRef_5a795a88::kTable = {
     .empty = kgen::detail::kZeros<SecretRef_5a795a88>};
 
 constinit const kgen::TypeTable Selector_0958d741::Selector::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Selector_0958d741::Selector),
     .name = "pipelines.ci.Selector_0958d741.Selector",
     .field_data = kSelector_0958d741_SelectorFields,
@@ -202,7 +202,7 @@ constinit const kgen::TypeTable Selector_0958d741::Selector::kTable = {
     .empty = kgen::detail::kZeros<Selector_0958d741::Selector>};
 
 constinit const kgen::TypeTable Selector_0958d741::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Selector_0958d741),
     .name = "pipelines.ci.Selector_0958d741",
     .field_data = kSelector_0958d741Fields,
@@ -369,7 +369,7 @@ constexpr std::uint8_t kTaskListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Pipeline::Spec::NullSecretRef::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pipeline::Spec::NullSecretRef),
     .name = "pipelines.ci.v1.Pipeline.Spec.NullSecretRef",
     .field_data = kPipeline_Spec_NullSecretRefFields,
@@ -384,7 +384,7 @@ constinit const kgen::TypeTable Pipeline::Spec::NullSecretRef::kTable = {
     .empty = kgen::detail::kZeros<Pipeline::Spec::NullSecretRef>};
 
 constinit const kgen::TypeTable Pipeline::Spec::OnFailure::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pipeline::Spec::OnFailure),
     .name = "pipelines.ci.v1.Pipeline.Spec.OnFailure",
     .field_data = kPipeline_Spec_OnFailureFields,
@@ -399,7 +399,7 @@ constinit const kgen::TypeTable Pipeline::Spec::OnFailure::kTable = {
     .empty = kgen::detail::kZeros<Pipeline::Spec::OnFailure>};
 
 constinit const kgen::TypeTable Pipeline::Spec::OnTimeout::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pipeline::Spec::OnTimeout),
     .name = "pipelines.ci.v1.Pipeline.Spec.OnTimeout",
     .field_data = kPipeline_Spec_OnTimeoutFields,
@@ -414,7 +414,7 @@ constinit const kgen::TypeTable Pipeline::Spec::OnTimeout::kTable = {
     .empty = kgen::detail::kZeros<Pipeline::Spec::OnTimeout>};
 
 constinit const kgen::TypeTable Pipeline::Spec::Retry::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pipeline::Spec::Retry),
     .name = "pipelines.ci.v1.Pipeline.Spec.Retry",
     .field_data = kPipeline_Spec_RetryFields,
@@ -429,7 +429,7 @@ constinit const kgen::TypeTable Pipeline::Spec::Retry::kTable = {
     .empty = kgen::detail::kZeros<Pipeline::Spec::Retry>};
 
 constinit const kgen::TypeTable Pipeline::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pipeline::Spec),
     .name = "pipelines.ci.v1.Pipeline.Spec",
     .field_data = kPipeline_SpecFields,
@@ -444,7 +444,7 @@ constinit const kgen::TypeTable Pipeline::Spec::kTable = {
     .empty = kgen::detail::kZeros<Pipeline::Spec>};
 
 constinit const kgen::TypeTable Pipeline::Status::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pipeline::Status),
     .name = "pipelines.ci.v1.Pipeline.Status",
     .field_data = kPipeline_StatusFields,
@@ -459,7 +459,7 @@ constinit const kgen::TypeTable Pipeline::Status::kTable = {
     .empty = kgen::detail::kZeros<Pipeline::Status>};
 
 constinit const kgen::TypeTable Pipeline::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pipeline),
     .name = "pipelines.ci.v1.Pipeline",
     .field_data = kPipelineFields,
@@ -474,7 +474,7 @@ constinit const kgen::TypeTable Pipeline::kTable = {
     .empty = kgen::detail::kZeros<Pipeline>};
 
 constinit const kgen::TypeTable PipelineList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PipelineList),
     .name = "pipelines.ci.v1.PipelineList",
     .field_data = kPipelineListFields,
@@ -498,7 +498,7 @@ const Pipeline& PipelineList::operator[](std::size_t i) const noexcept { return 
 Pipeline& PipelineList::operator[](std::size_t i) { return items[i]; }
 
 constinit const kgen::TypeTable Task::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Task::Spec),
     .name = "pipelines.ci.v1.Task.Spec",
     .field_data = kTask_SpecFields,
@@ -513,7 +513,7 @@ constinit const kgen::TypeTable Task::Spec::kTable = {
     .empty = kgen::detail::kZeros<Task::Spec>};
 
 constinit const kgen::TypeTable Task::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Task),
     .name = "pipelines.ci.v1.Task",
     .field_data = kTaskFields,
@@ -528,7 +528,7 @@ constinit const kgen::TypeTable Task::kTable = {
     .empty = kgen::detail::kZeros<Task>};
 
 constinit const kgen::TypeTable TaskList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(TaskList),
     .name = "pipelines.ci.v1.TaskList",
     .field_data = kTaskListFields,
@@ -619,7 +619,7 @@ constexpr std::uint8_t kPipelineListSlots[] = {
 }  // namespace
 
 constinit const kgen::TypeTable Pipeline::Spec::Retry::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pipeline::Spec::Retry),
     .name = "pipelines.ci.v1beta1.Pipeline.Spec.Retry",
     .field_data = kPipeline_Spec_RetryFields,
@@ -634,7 +634,7 @@ constinit const kgen::TypeTable Pipeline::Spec::Retry::kTable = {
     .empty = kgen::detail::kZeros<Pipeline::Spec::Retry>};
 
 constinit const kgen::TypeTable Pipeline::Spec::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pipeline::Spec),
     .name = "pipelines.ci.v1beta1.Pipeline.Spec",
     .field_data = kPipeline_SpecFields,
@@ -649,7 +649,7 @@ constinit const kgen::TypeTable Pipeline::Spec::kTable = {
     .empty = kgen::detail::kZeros<Pipeline::Spec>};
 
 constinit const kgen::TypeTable Pipeline::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(Pipeline),
     .name = "pipelines.ci.v1beta1.Pipeline",
     .field_data = kPipelineFields,
@@ -664,7 +664,7 @@ constinit const kgen::TypeTable Pipeline::kTable = {
     .empty = kgen::detail::kZeros<Pipeline>};
 
 constinit const kgen::TypeTable PipelineList::kTable = {
-    .version = 2,
+    .version = 3,
     .size = sizeof(PipelineList),
     .name = "pipelines.ci.v1beta1.PipelineList",
     .field_data = kPipelineListFields,

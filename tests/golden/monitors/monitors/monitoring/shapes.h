@@ -17,7 +17,7 @@
 #include "kgen/core/value.h"
 #include "monitors/fingerprint.h"
 
-static_assert(kgen::kTableVersion == 2, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 3, "regenerate with the kgen that belongs to these headers");
 
 namespace monitors::monitoring {
 

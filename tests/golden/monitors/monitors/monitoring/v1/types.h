@@ -19,7 +19,7 @@
 #include "monitors/fingerprint.h"
 #include "monitors/monitoring/shapes.h"
 
-static_assert(kgen::kTableVersion == 2, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 3, "regenerate with the kgen that belongs to these headers");
 
 namespace monitors::monitoring::v1 {
 

@@ -19,7 +19,7 @@
 #include "pipelines/ci/shapes.h"
 #include "pipelines/fingerprint.h"
 
-static_assert(kgen::kTableVersion == 2, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 3, "regenerate with the kgen that belongs to these headers");
 
 namespace pipelines::ci::v1beta1 {
 
