@@ -9,6 +9,8 @@
 
 #include "codec/interpreter.h"
 #include "codec/member_hashes.h"
+#include "codec/protobuf/decoder.h"
+#include "codec/protobuf/wire.h"
 #include "codec/reader.h"
 #include "codec/sharing.h"
 
@@ -26,6 +28,9 @@ namespace detail {
 
 Result<void> DecodeStruct(std::string_view json, void* object, const TypeTable& table, const DecodeOptions& options) {
   codec::Scratch scratch;
+  if (options.encoding == Encoding::kProtobuf) {
+    return codec::ProtobufDecoder(json, options, nullptr, scratch).Run(object, table);
+  }
   return codec::Interpreter(json, options, nullptr, scratch).Run(object, table);
 }
 
@@ -66,13 +71,13 @@ class ObjectDecoder::Impl {
       trace.emplace(slots_, codec::MemberHashes(block), codec::MemberHashes::Of(before, table_));
       if (!trace->earlier.empty()) trace->before = before.object();
     }
-    codec::Interpreter interpreter(json, options, shared, scratch_, traced ? &*trace : nullptr);
-    auto done = interpreter.Run(block->object(), table_);
+    bool has_mismatches = false;
+    auto done = DecodeInto(json, options, shared, trace, block->object(), has_mismatches);
     if (shared != nullptr && (sweep || !done)) shared->SweepAfterObject();
     if (shared != nullptr && !sweep) shared->SkipSweep();
     if (!done) return Fail(std::move(done).error());
-    if (traced && !interpreter.has_mismatches()) {
-      trace->now[slots_.OfWhole()] = WholeHash(codec::BodyOf(json, table_).text, options);
+    if (traced && !has_mismatches) {
+      trace->now[slots_.OfWhole()] = WholeHash(BodyOf(json, options).text, options);
       codec::MemberHashes::Seal(block);
     }
     return object;
@@ -81,7 +86,7 @@ class ObjectDecoder::Impl {
   bool IsUnchanged(std::string_view json, const DecodeOptions& options, const AnyRef& before) const noexcept {
     const auto earlier = options.strict ? codec::MemberHashes() : codec::MemberHashes::Of(before, table_);
     if (earlier.empty() || slots_.count() == 0) return false;
-    const codec::ObjectBody body = codec::BodyOf(json, table_);
+    const codec::ObjectBody body = BodyOf(json, options);
     const codec::MemberHash& known = earlier[slots_.OfWhole()];
     if (body.text.size() != known.size) return false;
     if (!body.kind.empty() && !codec::IsKindOf(body.kind, table_)) return false;
@@ -90,6 +95,23 @@ class ObjectDecoder::Impl {
   }
 
  private:
+  Result<void> DecodeInto(std::string_view bytes, const DecodeOptions& options, codec::SharedState* shared,
+                          std::optional<codec::MemberTrace>& trace, void* object, bool& has_mismatches) {
+    codec::MemberTrace* const traced = trace ? &*trace : nullptr;
+    if (options.encoding == Encoding::kProtobuf) {
+      return codec::ProtobufDecoder(bytes, options, shared, scratch_, traced).Run(object, table_);
+    }
+    codec::Interpreter interpreter(bytes, options, shared, scratch_, traced);
+    auto done = interpreter.Run(object, table_);
+    has_mismatches = interpreter.has_mismatches();
+    return done;
+  }
+
+  codec::ObjectBody BodyOf(std::string_view bytes, const DecodeOptions& options) const noexcept {
+    if (options.encoding == Encoding::kProtobuf) return {.text = bytes};
+    return codec::BodyOf(bytes, table_);
+  }
+
   codec::MemberHash WholeHash(std::string_view text, const DecodeOptions& options) const noexcept {
     return {state_.subtrees.hash().Lane(text, options.drop_managed_fields ? 1 : 0),
             static_cast<std::uint32_t>(text.size()), 0};
@@ -179,7 +201,65 @@ bool ForEachMember(codec::Reader& reader, F member) {
 
 }  // namespace
 
-bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key) noexcept try {
+namespace {
+
+// Calls `field(number, bytes)` for each field of a message that has bytes, until it returns false.
+template <typename F>
+void ForEachBytes(std::string_view message, F field) {
+  codec::WireReader reader(message);
+  std::uint32_t number = 0;
+  codec::WireType type{};
+  while (!reader.AtEnd() && reader.Tag(number, type)) {
+    std::string_view bytes;
+    if (type != codec::WireType::kBytes) {
+      if (!reader.Skip(type)) return;
+    } else if (!reader.Bytes(bytes) || !field(number, bytes)) {
+      return;
+    }
+  }
+}
+
+// The metadata of an object are the first field of its message, whatever its kind.
+template <typename F>
+void ForEachMetadata(std::string_view message, F field) {
+  ForEachBytes(message, [&](std::uint32_t number, std::string_view bytes) {
+    if (number == 1) ForEachBytes(bytes, field);
+    return number != 1;
+  });
+}
+
+bool PeekProtobufKey(std::string_view message, bool namespaced, ObjectKey& key) {
+  bool has_name = false, has_namespace = !namespaced;
+  ForEachMetadata(message, [&](std::uint32_t number, std::string_view text) {
+    if (number == 1) {
+      key.name = text;
+      has_name = true;
+    } else if (number == 3 && namespaced) {
+      key.namespace_ = text;
+      has_namespace = true;
+    }
+    return !has_name || !has_namespace;
+  });
+  return has_name && has_namespace;
+}
+
+}  // namespace
+
+Identity PeekProtobufIdentity(std::string_view message) noexcept try {
+  Identity identity;
+  ForEachMetadata(message, [&](std::uint32_t number, std::string_view text) {
+    if (number == 1) identity.name = text;
+    if (number == 3) identity.namespace_ = text;
+    if (number == 6) identity.resource_version = text;
+    return true;
+  });
+  return identity;
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
+bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key, Encoding encoding) noexcept try {
+  if (encoding == Encoding::kProtobuf) return PeekProtobufKey(json, namespaced, key);
   std::string scratch;
   codec::Reader reader(json, kDepth, kNoLimit, scratch);
   std::string_view raw;

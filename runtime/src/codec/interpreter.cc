@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "codec/find_field.h"
+#include "codec/member_block.h"
 #include "core/access.h"
 #include "core/metadata_table.h"
 #include "kgen/core/object_meta.h"
@@ -324,49 +325,6 @@ Interpreter::Outcome Interpreter::Block(void* member, const Field& field, char c
   if (held != 0) detail::ResetMember(member, field);
   return IsShared(field) ? SharedBlock(member, field) : FreshBlock(member, field);
 }
-
-namespace {
-
-// Returns the block that such a member holds.
-detail::BlockHeader* BlockOf(const void* member, const Field& field) noexcept {
-  switch (field.kind) {
-    case ValueKind::kBox:
-      return *static_cast<detail::BoxBlock* const*>(member);
-    case ValueKind::kList:
-      return *static_cast<detail::ListBlock* const*>(member);
-    case ValueKind::kMap:
-      return *static_cast<detail::MapBlock* const*>(member);
-    default:
-      return *static_cast<detail::TextBlock* const*>(member);
-  }
-}
-
-// The member, which must be empty, takes over one reference to `block`.
-void Adopt(void* member, const Field& field, detail::BlockHeader* block) noexcept {
-  switch (field.kind) {
-    case ValueKind::kBox:
-      detail::BoxOf(member) = static_cast<detail::BoxBlock*>(block);
-      break;
-    case ValueKind::kList:
-      detail::ListOf(member) = static_cast<detail::ListBlock*>(block);
-      break;
-    case ValueKind::kMap:
-      detail::MapOf(member) = static_cast<detail::MapBlock*>(block);
-      break;
-    default: {
-      String text;
-      detail::StringAccess::AdoptBlock(text, static_cast<detail::TextBlock*>(block));
-      *static_cast<Json*>(member) = Json(std::move(text));
-    }
-  }
-}
-
-// True if the text is stored in a block. Short JSON is stored in the member itself.
-bool HasBlock(const Field& field, std::string_view raw) noexcept {
-  return field.kind != ValueKind::kJson || raw.size() > kInlineText;
-}
-
-}  // namespace
 
 Interpreter::Outcome Interpreter::SharedBlock(void* member, const Field& field) {
   const std::uint8_t slot = SlotOf(field);

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "codec/arena.h"
+#include "codec/member_block.h"
 #include "codec/member_hashes.h"
 #include "codec/reader.h"
 #include "codec/sharing.h"
@@ -43,8 +44,6 @@ bool IsApiVersion(std::string_view text, const KindInfo& kind) noexcept;
 // of any kind as PartialObjectMetadata.
 bool IsKindOf(std::string_view text, const TypeTable& table) noexcept;
 bool IsApiVersionOf(std::string_view text, const TypeTable& table) noexcept;
-
-inline constexpr std::size_t kInlineText = 15;  // the longest text that a String holds without a block
 
 // Memory that is reused for the next object.
 struct Scratch {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "codec/protobuf/list_splitter.h"
 #include "codec/reader.h"
 #include "codec/scan.h"
 #include "core/json/lexer.h"
@@ -25,11 +26,14 @@ std::string ApiVersionOf(const KindInfo& kind) {
 
 // A state machine for the envelope of the list. The bytes of one call may end anywhere, even inside an escape. Keys,
 // values and items are called pieces, and one of three scanners finds the end of each.
-class ListSplitter::Impl {
- public:
-  Impl(OnItem on_item, std::size_t max_item_bytes) : on_item_(std::move(on_item)), max_bytes_(max_item_bytes) {}
+namespace {
 
-  Result<void> Feed(std::string_view bytes) {
+class JsonSplitter final : public ListSplitter::Impl {
+ public:
+  using OnItem = ListSplitter::OnItem;
+  JsonSplitter(OnItem on_item, std::size_t max_item_bytes) : on_item_(std::move(on_item)), max_bytes_(max_item_bytes) {}
+
+  Result<void> Feed(std::string_view bytes) override {
     if (failure_) return Fail(*failure_);
     const char* p = bytes.data();
     const char* const end = p + bytes.size();
@@ -48,7 +52,7 @@ class ListSplitter::Impl {
     return {};
   }
 
-  Result<meta::v1::ListMeta> Finish() {
+  Result<meta::v1::ListMeta> Finish() override {
     if (!failure_ && state_ != State::kEnd) Broken("the list ends too early", offset_);
     meta::v1::ListMeta metadata;
     if (!failure_) ReadEnvelope(metadata);
@@ -56,9 +60,9 @@ class ListSplitter::Impl {
     return metadata;
   }
 
-  const std::string& envelope() const noexcept { return envelope_; }
-  bool has_items() const noexcept { return has_items_; }
-  std::size_t items() const noexcept { return items_; }
+  const std::string& envelope() const noexcept override { return envelope_; }
+  bool has_items() const noexcept override { return has_items_; }
+  std::size_t items() const noexcept override { return items_; }
 
  private:
   // The token that may come next, after white space.
@@ -261,8 +265,15 @@ class ListSplitter::Impl {
   bool closed_ = false;
 };
 
-ListSplitter::ListSplitter(OnItem on_item, std::size_t max_item_bytes)
-    : impl_(new Impl(std::move(on_item), max_item_bytes)) {}
+}  // namespace
+
+ListSplitter::ListSplitter(OnItem on_item, std::size_t max_item_bytes, Encoding encoding) : impl_(nullptr) {
+  if (encoding == Encoding::kProtobuf) {
+    impl_ = new codec::ProtobufSplitter(std::move(on_item), max_item_bytes);
+  } else {
+    impl_ = new JsonSplitter(std::move(on_item), max_item_bytes);
+  }
+}
 ListSplitter::ListSplitter(ListSplitter&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
 ListSplitter& ListSplitter::operator=(ListSplitter&& other) noexcept {
   std::swap(impl_, other.impl_);

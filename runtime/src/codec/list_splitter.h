@@ -4,6 +4,9 @@
 //
 //   transport bytes (in any pieces) --Feed--> on_item(raw JSON of one item) ... --Finish--> list metadata
 //
+// Of a list in protobuf, the items are messages, and the envelope is made as JSON. Any fault in it is an error, also an
+// item over the limit: the caller then asks for JSON.
+//
 // Buffers at most one item, and only if it arrives in several pieces. `items` is recognised at depth 1 only; `metadata`
 // may come before or after it. Missing or null `items` are an empty list, as in Go; any other value that is not an
 // array is refused. Everything else at depth 1 (apiVersion, kind, and `items` that are null) is kept for
@@ -19,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "kgen/codec/decode.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/result.h"
 #include "kgen/core/type_table.h"
@@ -32,7 +36,9 @@ class ListSplitter {
   // than the limit, only the first max_item_bytes + 1 bytes are passed on: enough for a decoder with the same limit to
   // refuse it by its size, and for PeekIdentity().
   using OnItem = std::function<Result<void>(std::string_view item)>;
-  explicit ListSplitter(OnItem on_item, std::size_t max_item_bytes = 16u << 20);
+  static constexpr std::size_t kMaxItemBytes = std::size_t{16} << 20;
+  explicit ListSplitter(OnItem on_item, std::size_t max_item_bytes = kMaxItemBytes,
+                        Encoding encoding = Encoding::kJson);
   ListSplitter(ListSplitter&& other) noexcept;
   ListSplitter& operator=(ListSplitter&& other) noexcept;
   ~ListSplitter();
@@ -49,8 +55,21 @@ class ListSplitter {
   std::size_t items() const noexcept;  // so far
   bool has_items() const noexcept;     // the member items has been seen: an array or null
 
+  // What splits one encoding. Public for its implementations only.
+  class Impl {
+   public:
+    Impl() = default;
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    virtual ~Impl() = default;
+    virtual Result<void> Feed(std::string_view bytes) = 0;
+    virtual Result<meta::v1::ListMeta> Finish() = 0;
+    virtual const std::string& envelope() const noexcept = 0;
+    virtual std::size_t items() const noexcept = 0;
+    virtual bool has_items() const noexcept = 0;
+  };
+
  private:
-  class Impl;
   Impl* impl_;
 };
 

@@ -12,6 +12,8 @@ using detail::FindNameSlots;
 using detail::MakeField;
 using detail::MakeTable;
 using detail::NameSlots;
+using detail::NumberFields;
+using detail::WithWire;
 
 constexpr Field kPortFields[] = {
     MakeField("name", offsetof(Port, name), ValueKind::kString),
@@ -62,6 +64,10 @@ constexpr NameSlots kNodeSlots = FindNameSlots(kNodeFields);
 constexpr NameSlots kSpecSlots = FindNameSlots(kSpecFields);
 constexpr NameSlots kSampleSlots = FindNameSlots(kSampleFields);
 constexpr NameSlots kSampleListSlots = FindNameSlots(kSampleListFields);
+constexpr auto kPortWire = NumberFields(kPortFields);
+constexpr auto kNodeWire = NumberFields(kNodeFields);
+constexpr auto kSpecWire = NumberFields(kSpecFields);
+constexpr auto kSampleWire = NumberFields(kSampleFields);
 static_assert(std::is_standard_layout_v<Port> && std::is_standard_layout_v<Node> && std::is_standard_layout_v<Spec> &&
               std::is_standard_layout_v<Sample> && std::is_standard_layout_v<SampleList>);
 static_assert(std::is_aggregate_v<Port> && std::is_aggregate_v<Node> && std::is_aggregate_v<Spec> &&
@@ -86,11 +92,12 @@ constexpr KindInfo kSampleListKind = {.group = "test.kgen.dev",
 
 }  // namespace
 
-constinit const TypeTable Port::kTable = MakeTable<Port>("test.Port", kPortFields, kPortSlots);
-constinit const TypeTable Node::kTable = MakeTable<Node>("test.Node", kNodeFields, kNodeSlots);
-constinit const TypeTable Spec::kTable = MakeTable<Spec>("test.Spec", kSpecFields, kSpecSlots);
+constinit const TypeTable Port::kTable = WithWire(MakeTable<Port>("test.Port", kPortFields, kPortSlots), kPortWire);
+constinit const TypeTable Node::kTable = WithWire(MakeTable<Node>("test.Node", kNodeFields, kNodeSlots), kNodeWire);
+constinit const TypeTable Spec::kTable = WithWire(MakeTable<Spec>("test.Spec", kSpecFields, kSpecSlots), kSpecWire);
 constinit const TypeTable Sample::kTable =
-    MakeTable<Sample>("test.Sample", kSampleFields, kSampleSlots, offsetof(Sample, metadata), &kSampleKind);
+    WithWire(MakeTable<Sample>("test.Sample", kSampleFields, kSampleSlots, offsetof(Sample, metadata), &kSampleKind),
+             kSampleWire);
 constinit const TypeTable SampleList::kTable = MakeTable<SampleList>(
     "test.SampleList", kSampleListFields, kSampleListSlots, offsetof(SampleList, metadata), &kSampleListKind);
 

@@ -47,7 +47,16 @@ struct FieldMismatch {
   std::size_t offset;   // in bytes, from the start of the input
 };
 
+// How an object is written. Protobuf is for kinds whose tables have wire fields: those of the built-in API.
+enum class Encoding : std::uint8_t {
+  kJson,
+  kProtobuf,  // the message of the object, as a list has it: without the envelope that names its kind
+};
+
 struct DecodeOptions {
+  // Protobuf is decoded to what the server's JSON would be decoded to, or not at all (kDecode): not if it has a field
+  // that the table does not know, or text that is not UTF-8. It has no mismatches.
+  Encoding encoding = Encoding::kJson;
   // Mismatches, unknown members and duplicates become errors (kDecode, with path and offset), except for unknown
   // members where the schema says x-kubernetes-preserve-unknown-fields. For linting manifests.
   bool strict = false;
@@ -146,10 +155,12 @@ struct Identity {
   std::string name, namespace_, resource_version, api_version, kind;
 };
 Identity PeekIdentity(std::string_view json) noexcept;
+// The same for protobuf, whose envelope has apiVersion and kind.
+Identity PeekProtobufIdentity(std::string_view message) noexcept;
 
 // Finds namespace and name of an object without decoding it. Returns false if they were not found. Cheap if they are
 // near the beginning.
-bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key) noexcept;
+bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key, Encoding encoding = Encoding::kJson) noexcept;
 
 }  // namespace kgen
 

@@ -1,0 +1,246 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "codec/protobuf/encoder.h"
+
+#include <bit>
+#include <chrono>
+
+#include "codec/protobuf/envelope.h"
+#include "codec/protobuf/wire.h"
+#include "core/access.h"
+#include "core/blocks.h"
+#include "kgen/core/json.h"
+#include "kgen/core/optional.h"
+#include "kgen/core/unknown_fields.h"
+
+namespace kgen::codec {
+namespace {
+
+void AppendVarint(std::uint64_t value, std::string& out) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+void AppendTag(std::uint32_t number, WireType type, std::string& out) {
+  AppendVarint(std::uint64_t{number} << 3 | static_cast<std::uint64_t>(type), out);
+}
+
+void AppendFixed64(std::uint32_t number, std::uint64_t value, std::string& out) {
+  AppendTag(number, WireType::kFixed64, out);
+  for (int i = 0; i < 8; ++i) out += static_cast<char>(value >> (8 * i));
+}
+
+// The functions return false if protobuf cannot express the value.
+class Encoder {
+ public:
+  bool Message(const void* object, const TypeTable& table, std::string& out) {
+    if (table.wire == nullptr || !detail::UnknownOf(object, table).empty()) return false;
+    // JSON has null for the zero time. No other null has a form in protobuf, nor a meaning.
+    std::uint64_t zero_times = 0;
+    detail::ForEachSentNull(object, table, [&](const Field& field) {
+      if (IsTime(field.kind)) zero_times |= std::uint64_t{1} << (&field - table.begin());
+    });
+    return Fields(object, table, table.wire, table.wire_count, zero_times, out);
+  }
+
+ private:
+  static bool IsTime(ValueKind kind) noexcept { return kind == ValueKind::kTime || kind == ValueKind::kMicroTime; }
+
+  bool Fields(const void* object, const TypeTable& table, const WireField* fields, std::size_t count,
+              std::uint64_t zero_times, std::string& out) {
+    for (const WireField* field = fields; field != fields + count; ++field) {
+      if (field->count == 0) {
+        const Field& member = table.field_data[field->index];
+        const bool zero_time = IsTime(member.kind) && (zero_times >> field->index & 1) != 0;
+        const bool zero = field->zero_is_absent || zero_time;
+        if (!Member(field->number, detail::MemberOf(object, member), member, zero, out)) return false;
+        continue;
+      }
+      std::string embedded;
+      if (!Fields(object, table, table.wire + field->index, field->count, zero_times, embedded)) return false;
+      AppendField(field->number, embedded, out);
+    }
+    return true;
+  }
+
+  template <typename T>
+  static void Integer(std::uint32_t number, const Optional<T>& value, bool zero_is_absent, std::string& out) {
+    if (!value.has_value() && !zero_is_absent) return;
+    AppendField(number, static_cast<std::uint64_t>(std::int64_t{value.value_or(T{})}), out);
+  }
+
+  bool Member(std::uint32_t number, const void* member, const Field& field, bool zero_is_absent, std::string& out) {
+    switch (field.kind) {
+      case ValueKind::kBool: {
+        const auto& value = *static_cast<const Optional<bool>*>(member);
+        if (value.has_value() || zero_is_absent) AppendField(number, value.value_or(false) ? 1u : 0u, out);
+        return true;
+      }
+      case ValueKind::kInt32:
+        Integer(number, *static_cast<const Optional<std::int32_t>*>(member), zero_is_absent, out);
+        return true;
+      case ValueKind::kInt64:
+        Integer(number, *static_cast<const Optional<std::int64_t>*>(member), zero_is_absent, out);
+        return true;
+      case ValueKind::kDouble: {
+        const auto& value = *static_cast<const Optional<double>*>(member);
+        if (value.has_value()) AppendFixed64(number, std::bit_cast<std::uint64_t>(*value), out);
+        return true;
+      }
+      case ValueKind::kStruct:
+        return MessageField(number, member, *field.table(), out);
+      case ValueKind::kBox: {
+        const detail::BoxBlock* const box = detail::BoxOf(member);
+        if (box == nullptr || (box->word != 0 && !detail::BoxHasValue(box, *field.table()))) return true;
+        return MessageField(number, box->object(), *field.table(), out);
+      }
+      case ValueKind::kList:
+        return detail::ListOf(member) == nullptr || List(number, detail::ListOf(member), *field.element(), out);
+      case ValueKind::kMap:
+        return detail::MapOf(member) == nullptr || Map(number, detail::MapOf(member), *field.element(), out);
+      default:
+        break;
+    }
+    if (detail::ValueIsSet(member, field.kind)) return Value(number, member, {field.kind, 0, nullptr, nullptr}, out);
+    if (zero_is_absent) AppendField(number, std::string_view(), out);
+    return true;
+  }
+
+  bool MessageField(std::uint32_t number, const void* object, const TypeTable& table, std::string& out) {
+    std::string inner;
+    if (!Message(object, table, inner)) return false;
+    AppendField(number, inner, out);
+    return true;
+  }
+
+  bool List(std::uint32_t number, const detail::ListBlock* list, const ValueType& type, std::string& out) {
+    for (std::size_t i = 0; i < list->word; ++i) {
+      if (!Value(number, detail::ElementAt(list, i, type), type, out)) return false;
+    }
+    return true;
+  }
+
+  bool Map(std::uint32_t number, const detail::MapBlock* map, const ValueType& type, std::string& out) {
+    for (std::size_t i = 0; i < detail::MapSize(map); ++i) {
+      if (!detail::MapEntryCounts(map, i, type)) continue;
+      const void* const entry = detail::MapEntryAt(map, i, type);
+      std::string inner;
+      AppendField(1, detail::KeyOf(entry).view(), inner);
+      if (!Value(2, detail::ValueOf(entry), type, inner)) return false;
+      AppendField(number, inner, out);
+    }
+    return true;
+  }
+
+  // Writes an element of a list, the value of an entry, or a member of the same form.
+  bool Value(std::uint32_t number, const void* value, const ValueType& type, std::string& out) {
+    std::string inner;
+    switch (type.kind) {
+      case ValueKind::kBool:
+        AppendField(number, *static_cast<const bool*>(value) ? 1u : 0u, out);
+        return true;
+      case ValueKind::kInt32:
+        AppendField(number, static_cast<std::uint64_t>(std::int64_t{*static_cast<const std::int32_t*>(value)}), out);
+        return true;
+      case ValueKind::kInt64:
+        AppendField(number, static_cast<std::uint64_t>(*static_cast<const std::int64_t*>(value)), out);
+        return true;
+      case ValueKind::kDouble:
+        AppendFixed64(number, std::bit_cast<std::uint64_t>(*static_cast<const double*>(value)), out);
+        return true;
+      case ValueKind::kStruct:
+        return MessageField(number, value, *type.table, out);
+      case ValueKind::kList:
+        if (detail::ListOf(value) != nullptr && !List(1, detail::ListOf(value), *type.element, inner)) return false;
+        break;
+      case ValueKind::kString:
+        inner = static_cast<const String*>(value)->view();
+        break;
+      case ValueKind::kBytes:
+        if (!static_cast<const Bytes*>(value)->valid()) return false;
+        inner = static_cast<const Bytes*>(value)->Decode();
+        break;
+      default:
+        if (!Wrapped(value, type.kind, inner)) return false;
+    }
+    AppendField(number, inner, out);
+    return true;
+  }
+
+  // Writes the message of a value that is no message in JSON.
+  static bool Wrapped(const void* value, ValueKind kind, std::string& out) {
+    switch (kind) {
+      case ValueKind::kTime:
+        return Timestamp(detail::TimeAccess::Word(*static_cast<const Time*>(value)), out);
+      case ValueKind::kMicroTime:
+        return Timestamp(detail::TimeAccess::Word(*static_cast<const MicroTime*>(value)), out);
+      case ValueKind::kDuration: {
+        const auto& duration = *static_cast<const Duration*>(value);
+        if (Duration(duration.value()).text() != duration.text()) return false;
+        AppendField(1, static_cast<std::uint64_t>(duration.value().count()), out);
+        return true;
+      }
+      case ValueKind::kQuantity:
+        if (static_cast<const Quantity*>(value)->is_number()) return false;
+        AppendField(1, static_cast<const Quantity*>(value)->text(), out);
+        return true;
+      case ValueKind::kIntOrString: {
+        const auto& either = *static_cast<const IntOrString*>(value);
+        AppendField(1, either.is_int() ? 0u : 1u, out);
+        AppendField(2, static_cast<std::uint64_t>(either.is_int() ? std::int64_t{either.int_value()} : 0), out);
+        AppendField(3, either.is_int() ? std::string_view() : either.string_value(), out);
+        return true;
+      }
+      case ValueKind::kJson:
+        if (const std::string_view json = static_cast<const Json*>(value)->text(); json != "null") {
+          AppendField(1, json, out);
+        }
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  static bool Timestamp(const detail::TimeWord& word, std::string& out) {
+    constexpr std::int64_t kMicros = 1'000'000;
+    if (!word.has_value()) return true;  // the zero time
+    if (word.block() != nullptr) return false;
+    const auto since = std::chrono::microseconds(word.micros());
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+    AppendField(1, static_cast<std::uint64_t>(seconds.count()), out);
+    AppendField(2, static_cast<std::uint64_t>((since - seconds).count() % kMicros * 1000), out);
+    return true;
+  }
+};
+
+}  // namespace
+
+void AppendField(std::uint32_t number, std::string_view bytes, std::string& out) {
+  AppendTag(number, WireType::kBytes, out);
+  AppendVarint(bytes.size(), out);
+  out += bytes;
+}
+
+void AppendField(std::uint32_t number, std::uint64_t varint, std::string& out) {
+  AppendTag(number, WireType::kVarint, out);
+  AppendVarint(varint, out);
+}
+
+Result<std::string> EncodeProtobuf(const void* object, const TypeTable& table) {
+  std::string out;
+  if (Encoder().Message(object, table, out)) return out;
+  return Fail(Code::kInvalidArgument, std::string("protobuf cannot express this ") + table.name +
+                                          " without loss: it has unknown members, or values of another form");
+}
+
+std::string EnvelopeOf(std::string_view api_version, std::string_view kind, std::string_view message) {
+  std::string type_meta, out(kProtobufMagic);
+  AppendField(1, api_version, type_meta);
+  AppendField(2, kind, type_meta);
+  AppendField(static_cast<std::uint32_t>(UnknownField::kTypeMeta), type_meta, out);
+  AppendField(static_cast<std::uint32_t>(UnknownField::kRaw), message, out);
+  AppendField(static_cast<std::uint32_t>(UnknownField::kContentEncoding), std::string_view(), out);
+  AppendField(static_cast<std::uint32_t>(UnknownField::kContentType), std::string_view(), out);
+  return out;
+}
+
+}  // namespace kgen::codec
