@@ -67,12 +67,14 @@ json MetadataOf(const json& object, const std::string& api_version) {
 
 }  // namespace
 
-// Sets call.metadata_form from the first clause that this server supports.
-ApiResult<void> ApiServer::Negotiate(ApiCall& call) {
+// Sets call.metadata_form and call.protobuf from the first clause that this server supports.
+ApiResult<void> ApiServer::Negotiate(ApiCall& call) const {
   const std::vector<Clause> clauses = ParseAccept(call.accept);
   const bool is_list = call.verb == "list" || call.verb == "deletecollection";
   for (const Clause& clause : clauses) {
-    if (!IsJson(clause)) continue;
+    const bool protobuf = clause.type == "application/vnd.kubernetes.protobuf" && TableOf(call) != nullptr;
+    if (!IsJson(clause) && !protobuf) continue;
+    call.protobuf = protobuf;
     if (clause.as.empty()) return {};
     if (clause.group != "meta.k8s.io" || (clause.version != "v1" && clause.version != "v1beta1")) continue;
     const bool for_list = clause.as == "PartialObjectMetadataList";

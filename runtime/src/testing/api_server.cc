@@ -312,9 +312,11 @@ Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   }
   if (IsWrite(call.verb) && (call.verb != "create" || !call.name.empty())) RecordWrite(call, call.name);
   if (auto form = Negotiate(call); !form) return ErrorReply(form.error());
+  ReceiveProtobuf(call);
   if (auto options = CheckOptions(call); !options) return ErrorReply(options.error());
   ApiResult<Reply> reply = other ? ServeSubresource(call) : ServeVerb(call, fault);
   Reply answer = reply ? *std::move(reply) : ErrorReply(reply.error());
+  if (!other) SendProtobuf(call, answer);
   // The limit of a real server: clients limit the size of the headers that they read.
   constexpr std::size_t kMostBytes = 4096;
   std::size_t bytes = 0;

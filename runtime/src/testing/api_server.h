@@ -12,6 +12,7 @@
 //   api_scale.cc      the scale subresource
 //   api_subresources.cc   eviction, binding, token, approval, log and others of built-in resources
 //   api_accept.cc     content negotiation (Accept)
+//   api_protobuf.cc   protobuf in requests and replies
 //   api_fields.cc     unknown fields and defaults
 //   api_schema.cc     CRDs; api_validation.cc validates objects against their schemas
 //   api_discovery.cc  /api, /apis, /openapi/v3, /version
@@ -48,6 +49,7 @@ struct ApiCall {
   std::string
       verb;  // "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"; "get" for other paths
   std::string group, version, plural, namespace_, name, subresource;
+  bool protobuf = false;         // the client takes protobuf, and prefers it
   std::string metadata_form;     // "meta.k8s.io/v1": responses hold only metadata; "": whole objects
   Resource* resource = nullptr;  // null: the resource is unknown, or the path is not that of a resource
   bool is_resource = false;      // the path has the form of a resource path; the resource may be unknown
@@ -84,8 +86,9 @@ struct Scope {
 // An open watch. All members are guarded by the server's lock.
 struct WatchStream : SharedObject {
   const Resource* resource = nullptr;
-  std::string version;        // of the API
-  std::string metadata_form;  // as in ApiCall
+  std::string version;                  // of the API
+  std::string metadata_form;            // as in ApiCall
+  const TypeTable* protobuf = nullptr;  // not null: events are sent in protobuf
   Scope scope;
   bool bookmarks = false;
   std::uint64_t after = 0;  // only later events are sent; a watch from a future version is silent until then
@@ -234,11 +237,18 @@ class ApiServer final : public SharedObject {
   ApiResult<Reply> GetLog(const ApiCall& call) KGEN_REQUIRES(mutex_);
 
   // api_accept.cc
-  static ApiResult<void> Negotiate(ApiCall& call);
+  ApiResult<void> Negotiate(ApiCall& call) const;
   static bool WantsAggregatedDiscovery(const ApiCall& call);
   std::string Bytes(const ObjectRef& object, const Resource& resource, std::string_view version,
                     const std::string& form) const;
   std::string Bytes(const ObjectRef& object, const ApiCall& call) const;
+
+  // api_protobuf.cc
+  // The table of the objects of a call in protobuf, or null.
+  const TypeTable* TableOf(const ApiCall& call) const;
+  void SendProtobuf(const ApiCall& call, Reply& reply) const;
+  void ReceiveProtobuf(ApiCall& call) const;
+  static void SendFrame(WatchStream& watch, std::string_view type, std::string_view object);
 
   // api_fields.cc
   static std::vector<std::string> DropUnknown(const ApiCall& call, json& object);

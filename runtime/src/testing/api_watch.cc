@@ -45,6 +45,7 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
   watch->resource = call.resource;
   watch->version = call.version;
   watch->metadata_form = call.metadata_form;
+  if (call.protobuf) watch->protobuf = TableOf(call);
   watch->scope = *std::move(scope);
   const bool wants_bookmarks = call.Flag("allowWatchBookmarks");
   watch->bookmarks = wants_bookmarks && options_.bookmarks && !(fault != nullptr && fault->drop_bookmarks);
@@ -134,6 +135,7 @@ void ApiServer::SendEvent(WatchStream& watch, const StoreEvent& event) {
 }
 
 void ApiServer::SendLine(WatchStream& watch, std::string_view type, std::string_view object) {
+  if (watch.protobuf != nullptr) return SendFrame(watch, type, object);
   watch.pending.append(R"({"type":")").append(type).append(R"(","object":)").append(object).append("}\n");
 }
 

@@ -37,7 +37,8 @@
 //   (versions differ in apiVersion alone), no check that a schema is structural, no printer columns. Formats that a
 //   real server knows and this one does not are not checked; nor are patterns that Boost.Regex cannot read (a real
 //   server has RE2).
-// * Bodies are JSON, and YAML in requests: no protobuf, no CBOR, no compression. No Table, so kubectl makes its columns
+// * Bodies are JSON, YAML in requests, and protobuf for the kinds in ClusterOptions::kinds, but not in subresources
+//   beside status: no CBOR, no compression. No Table, so kubectl makes its columns
 //   itself; no schemas in /openapi, so `kubectl explain` and validation by the client do not work.
 // * Apply merges the applied members and records the fields that the manager applied last, so that ApplyIfChanged() can
 //   compare with them. It makes no other use of them: it never conflicts, and never removes what a manager no longer
@@ -58,6 +59,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +85,9 @@ struct ClusterOptions {
   std::uint64_t behind = 0;     // lists that may come from the watch cache are so many versions old; see Fault::behind
   Trace replay{};               // instead of the seed, if not empty
   Shared<Observer> observer{};  // of the connections of Connection(); null: warnings go to standard error
+  // Kinds whose objects clients may send and receive in protobuf, as all built-in ones do on a real server:
+  // k8s::Kinds(). What is behind the span must outlive the cluster, as tables do.
+  std::span<const TypeTable* const> kinds{};
 };
 
 // A resource that the server serves. Built-in ones of the core, apps, coordination and apiextensions groups exist from

@@ -1,0 +1,126 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Protobuf at the doors: bodies become JSON as they come in, and replies become protobuf as they go out. Inside, the
+// server has JSON.
+#include "codec/list_splitter.h"
+#include "codec/protobuf/encoder.h"
+#include "codec/protobuf/envelope.h"
+#include "kgen/codec/decode.h"
+#include "testing/api_server.h"
+
+namespace kgen::testing {
+namespace {
+
+constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
+constexpr std::uint32_t kMetadata = 1, kItems = 2;  // of lists; the metadata of objects have the same number
+
+// Returns the message of the JSON of a struct.
+Result<std::string> MessageOf(std::string_view json, const TypeTable& table) {
+  const Result<AnyRef> object = ObjectDecoder(table, {.strings = false, .subtrees = false}).Decode(json);
+  if (!object) return Fail(object.error());
+  return codec::EncodeProtobuf(object->object(), table);
+}
+
+// The same of an object with its metadata alone.
+Result<std::string> MetadataMessageOf(std::string_view json) {
+  const nlohmann::json object = ParseJson(json);
+  const nlohmann::json* metadata = FindPath(object, "metadata");
+  const Result<std::string> inner =
+      MessageOf(metadata == nullptr ? "{}" : metadata->dump(), meta::v1::ObjectMeta::kTable);
+  if (!inner) return inner;
+  std::string message;
+  codec::AppendField(kMetadata, *inner, message);
+  return message;
+}
+
+Result<std::string> ObjectMessageOf(std::string_view json, const TypeTable& table, bool metadata_only) {
+  return metadata_only ? MetadataMessageOf(json) : MessageOf(json, table);
+}
+
+Result<std::string> ListMessageOf(std::string_view json, const TypeTable& table, bool metadata_only) {
+  std::string items;
+  ListSplitter splitter([&](std::string_view item) -> Result<void> {
+    const Result<std::string> message = ObjectMessageOf(item, table, metadata_only);
+    if (!message) return Fail(message.error());
+    codec::AppendField(kItems, *message, items);
+    return {};
+  });
+  if (Result<void> fed = splitter.Feed(json); !fed) return Fail(fed.error());
+  const Result<meta::v1::ListMeta> metadata = splitter.Finish();
+  if (!metadata) return Fail(metadata.error());
+  const Result<std::string> inner = codec::EncodeProtobuf(&*metadata, meta::v1::ListMeta::kTable);
+  if (!inner) return inner;
+  std::string message;
+  codec::AppendField(kMetadata, *inner, message);
+  return message + items;
+}
+
+// Returns the JSON of an object or a list with its envelope, in protobuf.
+Result<std::string> ToProtobuf(std::string_view json, const TypeTable& table, bool metadata_only) {
+  const Identity identity = PeekIdentity(json);
+  const Result<std::string> message = identity.kind == "Status"         ? MessageOf(json, meta::v1::Status::kTable)
+                                      : identity.kind.ends_with("List") ? ListMessageOf(json, table, metadata_only)
+                                                                        : ObjectMessageOf(json, table, metadata_only);
+  if (!message) return message;
+  return codec::EnvelopeOf(identity.api_version, identity.kind, *message);
+}
+
+}  // namespace
+
+const TypeTable* ApiServer::TableOf(const ApiCall& call) const {
+  if (call.resource == nullptr) return nullptr;
+  const ResourceInfo& info = call.resource->info;
+  for (const TypeTable* table : options_.kinds) {
+    const KindInfo& kind = *table->kind;
+    const bool same = kind.group == info.group && kind.version == call.version && kind.kind == info.kind;
+    if (same) return table->wire != nullptr ? table : nullptr;
+  }
+  return nullptr;
+}
+
+// What protobuf cannot express goes out as JSON, which a client must be able to read: it asked for both.
+void ApiServer::SendProtobuf(const ApiCall& call, Reply& reply) const {
+  const TypeTable* const table = TableOf(call);
+  if (!call.protobuf || table == nullptr) return;
+  if (reply.watch) {
+    reply.headers[0].value = std::string(kProtobuf) + ";stream=watch";
+    return;
+  }
+  Result<std::string> body = ToProtobuf(reply.body, *table, !call.metadata_form.empty());
+  if (!body) return;
+  reply.body = *std::move(body);
+  reply.headers[0].value = kProtobuf;
+}
+
+// Replaces a body in protobuf by its JSON. Leaves what it cannot read, which is then refused by its content type.
+void ApiServer::ReceiveProtobuf(ApiCall& call) const {
+  if (call.content_type != kProtobuf) return;
+  const Result<codec::Envelope> envelope = codec::ReadEnvelope(call.body);
+  const TypeTable* table = TableOf(call);
+  if (!envelope || table == nullptr || envelope->kind != table->kind->kind) return;
+  const Result<AnyRef> object = ObjectDecoder(*table).Decode(envelope->raw, {.encoding = Encoding::kProtobuf});
+  if (!object) return;
+  call.body = Encode(*object);
+  call.content_type = "application/json";
+}
+
+// Appends an event as a frame. An object that protobuf cannot express has a field that no client knows, as the objects
+// of a newer server do.
+void ApiServer::SendFrame(WatchStream& watch, std::string_view type, std::string_view object) {
+  constexpr std::uint32_t kUnheardOf = 60'000;
+  Result<std::string> envelope = ToProtobuf(object, *watch.protobuf, !watch.metadata_form.empty());
+  if (!envelope) {
+    const Identity identity = PeekIdentity(object);
+    std::string message;
+    codec::AppendField(kUnheardOf, object, message);
+    envelope = codec::EnvelopeOf(identity.api_version, identity.kind, message);
+  }
+  std::string raw, frame;
+  codec::AppendField(1, *envelope, raw);
+  codec::AppendField(1, type, frame);
+  codec::AppendField(2, raw, frame);
+  for (int shift = 24; shift >= 0; shift -= 8) watch.pending += static_cast<char>(frame.size() >> shift);
+  watch.pending += frame;
+}
+
+}  // namespace kgen::testing
