@@ -63,6 +63,8 @@ struct Ended {
   ~Ended() { --count; }
 };
 
+constexpr const TypeTable* kKinds[] = {&Sample::kTable};
+
 class InformerRun {
  public:
   InformerRun(std::uint64_t seed, const testing::Trace& replay)
@@ -106,6 +108,7 @@ class InformerRun {
     if (seed % 3 == 0) options.history = 4;
     if (seed % 4 < 2) options.latency = 5ms;  // then writes come between the pages of a list
     if (seed % 5 < 2) options.behind = 1 + seed % 4;
+    if (seed % 2 == 0) options.kinds = kKinds;  // in protobuf, but for what that cannot express
     options.replay = replay;
     options.observer = NullObserver();
     return options;
@@ -135,11 +138,11 @@ class InformerRun {
     // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
     if (Choose(4) == 0) namespace_ = kNamespaces[0];
     if (Choose(4) == 0) color_ = kColors[0];
-    core_ =
-        MakeShared<cache::Informer>(*connection_,
-                                    cache::MakeListWatch(*connection_, *Sample::kTable.kind, {.namespace_ = namespace_},
-                                                         [this](ListOptions& list) { Tweak(list); }),
-                                    Sample::kTable, options);
+    core_ = MakeShared<cache::Informer>(*connection_,
+                                        cache::MakeListWatch(
+                                            *connection_, *Sample::kTable.kind, {.namespace_ = namespace_},
+                                            [this](ListOptions& list) { Tweak(list); }, cache::FormOf(Sample::kTable)),
+                                        Sample::kTable, options);
     if (transforms_) AddTransform();
     if (Choose(2) == 0) AddIndex();
     if (Choose(2) == 0) AddThrowingIndex();

@@ -70,6 +70,11 @@ struct Config {
   std::string proxy_url{};
   std::string user_agent{};  // "": "<program>/kgen"
   std::string namespace_{};  // of the context; "" means "default"
+  // Informers of built-in kinds ask for protobuf, which costs less to decode than JSON; a server that has none sends
+  // JSON. An informer that receives protobuf which it cannot decode without loss, as from a server with newer types,
+  // tells the observer and asks for JSON from then on. All other requests use JSON.
+  bool protobuf = true;
+
   // Limits. Connection::Open() refuses zero and less with kConfig.
   std::optional<double> qps{};     // requests a second; absent: no limit here (the server has priority and fairness)
   std::optional<int> burst{};      // with qps: how many at once; absent: as many as in one second, at least one

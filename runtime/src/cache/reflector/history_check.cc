@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cache/reflector/watch_errors.h"
+#include "client/request/accept.h"
 
 namespace kgen::cache {
 namespace {
@@ -33,6 +34,9 @@ class HistoryCheck::Sink final : public StreamSink {
  public:
   explicit Sink(Shared<HistoryCheck> owner) noexcept : owner_(std::move(owner)) {}
   void Detach() noexcept { owner_ = {}; }
+  void OnContentType(std::string_view type) override {
+    if (const Shared<HistoryCheck> owner = owner_) owner->MakeSplitter(client::IsProtobuf(type));
+  }
   void OnOpen() override {
     if (const Shared<HistoryCheck> owner = owner_) owner->OnOpen();
   }
@@ -89,13 +93,18 @@ void HistoryCheck::Ask() {
 void HistoryCheck::Send() {
   known_ = hooks_.version();
   opened_ = false;
-  splitter_.emplace([](std::string_view) -> Result<void> { return {}; });
+  MakeSplitter(false);
   sink_ = MakeShared<Sink>(Shared<HistoryCheck>(this));
   timer_.After(kDeadline, TimerKind::kProgress,
                [self = Shared<HistoryCheck>(this)] { self->Failed(Error(Code::kTimeout, "no answer for a minute")); });
   ListOptions options;
   options.limit = 1;
   call_ = source_->List(options, strand_, sink_);
+}
+
+void HistoryCheck::MakeSplitter(bool protobuf) {
+  encoding_ = protobuf ? Encoding::kProtobuf : Encoding::kJson;
+  splitter_.emplace([](std::string_view) -> Result<void> { return {}; }, ListSplitter::kMaxItemBytes, encoding_);
 }
 
 void HistoryCheck::OnOpen() {
@@ -135,6 +144,7 @@ void HistoryCheck::Failed(const Error& error) {
     turn_.Refused();
   }
   Close();
+  if (encoding_ == Encoding::kProtobuf && error.code() == Code::kDecode) source_->UseJson();
   if (++attempts_ >= kAttempts) {
     running_ = false;
     return hooks_.done(Fail(error));

@@ -51,6 +51,7 @@ class HistoryCheck final : public SharedObject {
   class Sink;
   void Ask();
   void Send();
+  void MakeSplitter(bool protobuf);
   void OnOpen();
   void OnBytes(std::string_view bytes);
   void OnEnd(Result<void> end);
@@ -69,6 +70,7 @@ class HistoryCheck final : public SharedObject {
   StrandTimer timer_;  // a delay, or the deadline of the list
   bool running_ = false;
   bool opened_ = false;
+  Encoding encoding_ = Encoding::kJson;  // of the answer
   int attempts_ = 0;
   std::string known_;  // the version of the cache when the list was sent
   client::ReconnectGate::Turn turn_;

@@ -45,6 +45,7 @@ class ResourceListWatch final : public ListWatch {
         selection_(std::move(selection)),
         tweak_(std::move(tweak)),
         form_(form),
+        protobuf_(form.protobuf && client::ConnectionState::Of(resource_.connection())->protobuf),
         kind_(kind.kind),
         name_(NameOf(kind, selection_, form)) {}
 
@@ -54,6 +55,7 @@ class ResourceListWatch final : public ListWatch {
   Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
     return Send(true, options, std::move(strand), std::move(sink));
   }
+  void UseJson() noexcept override { protobuf_ = false; }
   Shared<client::ReconnectGate> gate() const override {
     return client::ConnectionState::Of(resource_.connection())->gate;
   }
@@ -75,8 +77,7 @@ class ResourceListWatch final : public ListWatch {
     try {
       if (tweak_) tweak_(options);
       Result<ApiRequest> request = watch ? resource_.Watch(options) : resource_.List(options);
-      if (request && form_.metadata_only)
-        request->accept = watch ? client::kAcceptMetadata : client::kAcceptMetadataList;
+      if (request) request->accept = Accept(watch);
       return request;
     } catch (const std::exception& e) {
       what = e.what();
@@ -86,10 +87,17 @@ class ResourceListWatch final : public ListWatch {
     return Fail(Code::kUserCode, "tweak of the list options: " + what);
   }
 
+  const char* Accept(bool watch) const noexcept {
+    if (!form_.metadata_only) return protobuf_ ? client::kAcceptProtobuf : "";
+    if (protobuf_) return watch ? client::kAcceptProtobufMetadata : client::kAcceptProtobufMetadataList;
+    return watch ? client::kAcceptMetadata : client::kAcceptMetadataList;
+  }
+
   const RawResource resource_;
   const Selection selection_;
   const TweakListOptions tweak_;
   const ObjectForm form_;
+  bool protobuf_;
   const std::string kind_;
   const std::string name_;
 };
@@ -122,8 +130,9 @@ class FailingListWatch final : public ListWatch {
 
 ObjectForm FormOf(const TypeTable& table) noexcept {
   if (&table == &PartialObjectMetadata::kTable) return {.metadata_only = true, .name = "metadata"};
-  if ((table.flags & kProjection) == 0) return {};
-  return {.metadata_only = detail::IsMetadataOnly(table), .name = table.name};
+  const bool protobuf = table.wire != nullptr;
+  if ((table.flags & kProjection) == 0) return {.protobuf = protobuf};
+  return {.metadata_only = detail::IsMetadataOnly(table), .protobuf = protobuf, .name = table.name};
 }
 
 ListWatch::~ListWatch() = default;

@@ -30,6 +30,8 @@ class ListWatch : public SharedObject {
   // The gate of the connection, which decides which reflector may send its next request. If null, the reflector creates
   // its own gate.
   virtual Shared<client::ReconnectGate> gate() const;
+  // What the source sends from now on must be JSON. Until then it may be protobuf, if the content type says so.
+  virtual void UseJson() noexcept {}
   // False if the source never sends initial events in a watch.
   virtual bool SupportsStreamingList() const noexcept { return true; }
   // The resource with its group and version, and what is selected: "pods" (of the core group), "deployments.apps/v1 in
@@ -43,6 +45,7 @@ using TweakListOptions = std::function<void(ListOptions&)>;
 // How the objects of an informer are asked for.
 struct ObjectForm {
   bool metadata_only = false;  // PartialObjectMetadata; servers that cannot make those send whole objects
+  bool protobuf = false;       // rather than JSON; servers that have none send JSON
   std::string_view name{};     // for Describe(): "metadata", or the type of a projection; empty for whole objects
 };
 // The form of the objects of a table. Its name is that of the table, or a literal.

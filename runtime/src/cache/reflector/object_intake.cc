@@ -61,10 +61,11 @@ ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<
 }
 
 // A transform is called for each list, and drops the object that it is given.
-Received ObjectIntake::Take(std::string_view json, Origin origin) {
+Received ObjectIntake::Take(std::string_view json, Origin origin, Encoding encoding) {
   mismatches_.clear();
+  decode_.encoding = encoding;
   const bool first = origin == Origin::kFirstList && !transform_;
-  AnyRef before = first ? AnyRef() : Stored(json);
+  AnyRef before = first ? AnyRef() : Stored(json, encoding);
   if (origin == Origin::kLaterList && !transform_ && decoder_.IsUnchanged(json, decode_, before)) {
     const meta::v1::ObjectMeta& meta = *before.metadata();
     ObjectKey key{meta.namespace_, meta.name};
@@ -90,14 +91,15 @@ Received ObjectIntake::Take(std::string_view json, Origin origin) {
 
 // Returns the state that this one is about to replace, or a slightly older one, because what waits in the queue is not
 // stored yet.
-AnyRef ObjectIntake::Stored(std::string_view json) const {
+AnyRef ObjectIntake::Stored(std::string_view json, Encoding encoding) const {
   if (!stored_) return {};
   ObjectKey key;
   const bool namespaced = table_.kind != nullptr && table_.kind->scope == Scope::kNamespaced;
-  return PeekKey(json, namespaced, key) ? stored_(key) : AnyRef();
+  return PeekKey(json, namespaced, key, encoding) ? stored_(key) : AnyRef();
 }
 
 Received ObjectIntake::Refuse(std::string_view json, const Error& error) {
+  if (decode_.encoding != Encoding::kJson) return {.json_needed = error};
   const Identity identity = PeekIdentity(json);
   Received received{KeyOf(identity, table_), {}, identity.resource_version, IsForeign(identity, table_)};
   NotifyObserver(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &error}); });
@@ -130,6 +132,7 @@ Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
 AnyRef ObjectIntake::Share(const AnyRef& changed, const AnyRef& received) {
   if (changed == received || detail::EqualStruct(changed.object(), received.object(), table_)) return received;
   DecodeOptions options = decode_;
+  options.encoding = Encoding::kJson;
   options.mismatches = nullptr;  // they were reported when the object was received
   Result<AnyRef> shared = decoder_.Decode(Encode(changed), options);
   // A transform may set values that do not survive decoding. In that case the object is kept as it is, unshared.

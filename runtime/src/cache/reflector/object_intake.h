@@ -24,6 +24,7 @@ struct Received {
   std::string version{};   // as the server wrote it, not changed by the transform; "" if it could not be read
   bool foreign = false;    // refused because it is of another kind
   bool unchanged = false;  // the object is the stored one
+  std::optional<Error> json_needed{};  // why this protobuf cannot be used; nothing was reported
 };
 
 // What the text of an object belongs to.
@@ -38,7 +39,7 @@ class ObjectIntake {
 
   // Decodes and transforms once. Never fails: errors are reported to the observer. kFirstList is for a list before
   // which nothing was taken; an object of a later list that has not changed is not decoded.
-  Received Take(std::string_view json, Origin origin);
+  Received Take(std::string_view bytes, Origin origin, Encoding encoding = Encoding::kJson);
   // Reports an event that carries no object of this kind, with its text: for unknown event types and for bookmarks that
   // cannot be decoded.
   void Report(std::string_view json, const Error& error);
@@ -50,7 +51,7 @@ class ObjectIntake {
   bool FreeStep(std::size_t entries) { return decoder_.FreeStep(entries); }
 
  private:
-  AnyRef Stored(std::string_view json) const;
+  AnyRef Stored(std::string_view bytes, Encoding encoding) const;
   Received Refuse(std::string_view json, const Error& error);
   Result<AnyRef> Transform(AnyRef object);
   // A transform works on a copy that shares nothing. This shares the strings and subtrees of its result again.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/request/accept.h"
 #include "core/metadata_table.h"
 #include "core/observers/notify_observer.h"
 
@@ -276,6 +277,7 @@ void Reflector::Request::Close() noexcept {
 }
 
 void Reflector::Open(Request& request, bool watch, const ListOptions& options) {
+  encoding_ = Encoding::kJson;
   const auto stream = MakeShared<Stream>(Shared<Reflector>(this));
   request.Sent(stream, watch ? source_->Watch(options, strand_, stream) : source_->List(options, strand_, stream));
 }
@@ -286,6 +288,26 @@ void Reflector::Settle(Request& request, const Error& error) {
   } else if (error.status() != nullptr) {
     request.turn().Refused();
   }
+}
+
+// The server decides whether it sends protobuf.
+void Reflector::OnContentType(std::string_view type) {
+  if (!client::IsProtobuf(type)) return;
+  encoding_ = Encoding::kProtobuf;
+  if (auto* listing = std::get_if<Listing>(&state_)) {
+    MakeSplitter(*listing);
+  } else if (auto* streaming = std::get_if<Streaming>(&state_)) {
+    streaming->decoder = MakeDecoder(encoding_);
+  } else {
+    std::get<Watching>(state_).decoder = MakeDecoder(encoding_);
+  }
+}
+
+// Nothing is lost: a list starts anew, and a watch continues behind the last event that was taken.
+void Reflector::UseJson(bool watch, const Error& error, Step step) {
+  source_->UseJson();
+  Report(watch, error.With(name_ + " come as JSON from now on, because their protobuf cannot be used"), Nanos(0));
+  Go(step);
 }
 
 void Reflector::OnOpen() {
@@ -310,7 +332,10 @@ void Reflector::OnBytes(std::string_view bytes) {
   auto* listing = std::get_if<Listing>(&state_);
   if (listing == nullptr) return OnWatchBytes(bytes);
   listing->list.last_bytes = Now();
-  if (const Result<void> fed = listing->splitter->Feed(bytes); !fed) ListFailed(*listing, fed.error());
+  const Result<void> fed = listing->splitter->Feed(bytes);
+  if (fed) return;
+  if (NeedsJson(fed.error())) return UseJson(false, fed.error(), &Reflector::SendList);
+  ListFailed(*listing, fed.error());
 }
 
 void Reflector::OnEnd(Result<void> end) {

@@ -19,6 +19,7 @@
 //   a watch that ends early is reopened at once, five times and then once a second; if it ends more often, after a
 //                           delay that doubles to 15..30 seconds
 //   a replaced history      (a restored etcd): lists again at once, without a version
+//   protobuf that cannot be used (it has what the table does not know): asks for the same again at once, as JSON
 //
 // It never publishes streamed objects before the end marker, records a version from before the marker, goes back to an
 // older state after a 410, treats a clean end of a watch as an error, or keeps a stream that it no longer reads.
@@ -182,7 +183,7 @@ class Reflector final : public SharedObject {
   };
   // Shared, so that it outlives a state that is left while the decoder runs.
   struct Decoder final : SharedObject {
-    explicit Decoder(WatchDecoder::OnEvent on_event);
+    Decoder(WatchDecoder::OnEvent on_event, Encoding encoding);
     WatchDecoder decoder;
   };
 
@@ -252,15 +253,22 @@ class Reflector final : public SharedObject {
   // The current stream.
   void Open(Request& request, bool watch, const ListOptions& options);
   static void Settle(Request& request, const Error& error);  // reports a failed request to the gate
+  void OnContentType(std::string_view type);
   void OnOpen();
   void OnBytes(std::string_view bytes);
   void OnEnd(Result<void> end);
+  // Returns whether the stream failed because its protobuf cannot be used, as JSON can.
+  bool NeedsJson(const Error& error) const noexcept {
+    return encoding_ == Encoding::kProtobuf && error.code() == Code::kDecode;
+  }
+  void UseJson(bool watch, const Error& error, Step step);
   void ArmDeadline(Nanos delay, TimerKind kind);
   void OnDeadline();
 
   // reflector_list.cc
   void SendList(Turn turn);
   void SendPage(Listing& state);
+  void MakeSplitter(Listing& state);
   std::string ListVersion() const;
   std::int64_t PageSize(const std::string& version) const;
   Result<void> OnListItem(std::string_view item);
@@ -275,11 +283,13 @@ class Reflector final : public SharedObject {
   // reflector_watch.cc
   void SendWatch(Turn turn);
   ListOptions WatchOptions(Watch& watch, std::string version);
-  Shared<Decoder> MakeDecoder();
+  Shared<Decoder> MakeDecoder(Encoding encoding = Encoding::kJson);
   Watch* CurrentWatch() noexcept;
   void OnWatchBytes(std::string_view bytes);
   Result<void> OnEvent(const WatchEvent& event);
   Result<void> OnObjectEvent(WatchEventType type, std::string_view object);
+  Result<void> CheckKind(const WatchEvent& event) const;
+  Result<meta::v1::ObjectMeta> BookmarkOf(std::string_view object) const;
   Result<void> OnBookmark(std::string_view object);
   void Queue(WatchEventType type, Received received);
   void Record(bool added, std::string_view version);
@@ -314,7 +324,8 @@ class Reflector final : public SharedObject {
   const Shared<client::ReconnectGate> gate_;
 
   State state_;
-  StrandTimer timer_;  // of the current state: a delay or a deadline
+  Encoding encoding_ = Encoding::kJson;  // of the current stream
+  StrandTimer timer_;                    // of the current state: a delay or a deadline
   StrandTimer resync_timer_;
   Nanos resync_;
   Jitter jitter_;
@@ -350,6 +361,9 @@ class Reflector::Stream final : public StreamSink {
   explicit Stream(Shared<Reflector> owner) noexcept : owner_(std::move(owner)) {}
   void Detach() noexcept { owner_ = {}; }
 
+  void OnContentType(std::string_view type) override {
+    if (const Shared<Reflector> owner = owner_) owner->OnContentType(type);
+  }
   void OnOpen() override {
     if (const Shared<Reflector> owner = owner_) owner->OnOpen();
   }

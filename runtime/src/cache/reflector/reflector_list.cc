@@ -48,16 +48,22 @@ void Reflector::SendList(Turn turn) {
 }
 
 void Reflector::SendPage(Listing& state) {
-  state.splitter.emplace([this](std::string_view item) { return OnListItem(item); });
   state.list.answered = false;
   state.list.last_bytes = Now();
   ArmDeadline(kListDeadline, TimerKind::kProgress);
   Open(state.request, false, state.list.request);
+  if (auto* still = std::get_if<Listing>(&state_)) MakeSplitter(*still);
+}
+
+void Reflector::MakeSplitter(Listing& state) {
+  state.splitter.emplace([this](std::string_view item) { return OnListItem(item); }, ListSplitter::kMaxItemBytes,
+                         encoding_);
 }
 
 Result<void> Reflector::OnListItem(std::string_view item) {
   List& list = std::get<Listing>(state_).list;
-  Received received = intake_.Take(item, first_list_ ? Origin::kFirstList : Origin::kLaterList);
+  Received received = intake_.Take(item, first_list_ ? Origin::kFirstList : Origin::kLaterList, encoding_);
+  if (received.json_needed) return Fail(*std::move(received.json_needed));
   if (received.key.name.empty()) {
     list.incomplete = true;
   } else {
@@ -100,6 +106,7 @@ void Reflector::OnListEnd(Listing& state, Result<void> end) {
   if (!meta && !list.answered) Settle(state.request, meta.error());
   if (!meta && !list.answered && IsNoConnection(meta.error())) return Park(false, meta.error(), &Reflector::SendList);
   if (!meta && IsNoConnection(meta.error())) state.request.turn().Lost();
+  if (!meta && NeedsJson(meta.error())) return UseJson(false, meta.error(), &Reflector::SendList);
   if (!meta) return ListFailed(state, meta.error());
   if (list.version.empty()) list.version = meta->resourceVersion.str();
   if (meta->continue_.empty()) return ListDone(state);

@@ -7,6 +7,8 @@
 #include "cache/reflector/reflector.h"
 #include "cache/store/deliberate_bugs.h"
 #include "client/request/errors.h"
+#include "codec/interpreter.h"
+#include "codec/protobuf/envelope.h"
 #include "kgen/core/unstructured.h"
 
 namespace kgen::cache {
@@ -25,10 +27,11 @@ constexpr std::size_t kMaxEventBytes = std::size_t{64} << 20;
 
 }  // namespace
 
-Reflector::Decoder::Decoder(WatchDecoder::OnEvent on_event) : decoder(std::move(on_event), kMaxEventBytes) {}
+Reflector::Decoder::Decoder(WatchDecoder::OnEvent on_event, Encoding encoding)
+    : decoder(std::move(on_event), kMaxEventBytes, encoding) {}
 
-Shared<Reflector::Decoder> Reflector::MakeDecoder() {
-  return MakeShared<Decoder>([this](const WatchEvent& event) { return OnEvent(event); });
+Shared<Reflector::Decoder> Reflector::MakeDecoder(Encoding encoding) {
+  return MakeShared<Decoder>([this](const WatchEvent& event) { return OnEvent(event); }, encoding);
 }
 
 ListOptions Reflector::WatchOptions(Watch& watch, std::string version) {
@@ -70,6 +73,10 @@ void Reflector::OnWatchBytes(std::string_view bytes) {
   if (fifo_.size() != queued && hooks_.on_queued) hooks_.on_queued();
   if (!watch.error) return;
   const Error error = *watch.error;
+  if (NeedsJson(error)) {
+    const bool streams = std::holds_alternative<Streaming>(state_);
+    return UseJson(true, error, streams ? &Reflector::SendStreaming : &Reflector::SendWatch);
+  }
   End end = Describe(watch, Fail(error));
   end.lost = false;
   if (auto* still = std::get_if<Streaming>(&state_)) return StreamingEnded(*still, std::move(end));
@@ -81,6 +88,7 @@ Result<void> Reflector::OnEvent(const WatchEvent& event) {
     case WatchEventType::kAdded:
     case WatchEventType::kModified:
     case WatchEventType::kDeleted:
+      if (Result<void> expected = CheckKind(event); !expected) return expected;
       return OnObjectEvent(event.type, event.object);
     case WatchEventType::kBookmark:
       return OnBookmark(event.object);
@@ -89,6 +97,9 @@ Result<void> Reflector::OnEvent(const WatchEvent& event) {
     case WatchEventType::kUnknown:
       break;
   }
+  if (encoding_ == Encoding::kProtobuf) {
+    return Fail(Code::kDecode, "the event has the unknown type \"" + std::string(event.word) + "\"");
+  }
   intake_.Report(event.object,
                  Error(Code::kDecode, "the event has the unknown type \"" + std::string(event.word) + "\""));
   ++CurrentWatch()->events;
@@ -96,12 +107,23 @@ Result<void> Reflector::OnEvent(const WatchEvent& event) {
   return {};
 }
 
+// In protobuf, the kind of an object is in its envelope.
+Result<void> Reflector::CheckKind(const WatchEvent& event) const {
+  if (encoding_ == Encoding::kJson) return {};
+  if (codec::IsKindOf(event.kind, table_) && codec::IsApiVersionOf(event.api_version, table_)) return {};
+  return Fail(Code::kDecode, "the event has an object of another kind: " + std::string(event.api_version) + " " +
+                                 std::string(event.kind));
+}
+
 Result<void> Reflector::OnObjectEvent(WatchEventType type, std::string_view object) {
   const bool added = type == WatchEventType::kAdded;
   const bool initial = added && std::holds_alternative<Streaming>(state_);  // of a streaming list
-  Received received = intake_.Take(object, !initial      ? Origin::kWatch
-                                           : first_list_ ? Origin::kFirstList
-                                                         : Origin::kLaterList);
+  Received received = intake_.Take(object,
+                                   !initial      ? Origin::kWatch
+                                   : first_list_ ? Origin::kFirstList
+                                                 : Origin::kLaterList,
+                                   encoding_);
+  if (received.json_needed) return Fail(*std::move(received.json_needed));
   Watch& watch = *CurrentWatch();
   ++watch.events;
   ++events_;
@@ -149,15 +171,23 @@ void Reflector::Record(bool added, std::string_view version) {
   version_ = version;
 }
 
+Result<meta::v1::ObjectMeta> Reflector::BookmarkOf(std::string_view object) const {
+  if (encoding_ == Encoding::kProtobuf) return codec::MetadataOfMessage(object);
+  Result<Unstructured> bookmark = Decode<Unstructured>(object);
+  if (!bookmark) return Fail(std::move(bookmark).error());
+  return std::move(bookmark->metadata);
+}
+
 Result<void> Reflector::OnBookmark(std::string_view object) {
   ++CurrentWatch()->events;
-  const Result<Unstructured> bookmark = Decode<Unstructured>(object);
+  const Result<meta::v1::ObjectMeta> bookmark = BookmarkOf(object);
+  if (!bookmark && encoding_ == Encoding::kProtobuf) return Fail(bookmark.error());
   if (!bookmark) {
     intake_.Report(object, bookmark.error().With("bookmark"));
     Record(false, PeekIdentity(object).resource_version);
     return {};
   }
-  const meta::v1::ObjectMeta& meta = bookmark->metadata;
+  const meta::v1::ObjectMeta& meta = *bookmark;
   if (auto* streaming = std::get_if<Streaming>(&state_)) {
     if (meta.annotations[kEndMarker] != "true") return {};
     if (meta.resourceVersion.empty()) {

@@ -46,6 +46,7 @@ std::string rest::Config::ToString() const {
   Say(out, "proxy_url", net::WithoutUser(proxy_url));
   Say(out, "user_agent", user_agent);
   Say(out, "namespace", namespace_);
+  if (!protobuf) Say(out, "protobuf", "false");
   if (qps) Say(out, "qps", Number(*qps));
   if (burst) Say(out, "burst", std::to_string(*burst));
   if (timeout && timeout != kNoLimit) Say(out, "timeout", net::DurationText(*timeout));

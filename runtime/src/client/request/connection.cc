@@ -40,6 +40,7 @@ ConnectionState::ConnectionState(Connection::Parts parts, Shared<ThrottledObserv
       user_agent(std::move(settings.user_agent)),
       default_namespace(std::move(settings.default_namespace)),
       timeout(settings.timeout),
+      protobuf(settings.protobuf),
       limiter(settings.qps, settings.burst),
       token(std::move(settings.token), std::move(settings.token_file)),
       exec(std::move(settings.exec)),

@@ -30,7 +30,7 @@ bool Equal(const rest::Config& a, const rest::Config& b) {
   return a.host == b.host && Equal(a.tls, b.tls) && a.bearer_token == b.bearer_token &&
          a.bearer_token_file == b.bearer_token_file && a.exec == b.exec && a.proxy_url == b.proxy_url &&
          a.user_agent == b.user_agent && a.namespace_ == b.namespace_ && a.qps == b.qps && a.burst == b.burst &&
-         a.timeout == b.timeout && a.observer == b.observer && a.executor == b.executor;
+         a.timeout == b.timeout && a.protobuf == b.protobuf && a.observer == b.observer && a.executor == b.executor;
 }
 
 // The live connections by config. Entries hold no references; a connection removes its entry when it is destroyed.
@@ -113,6 +113,7 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
   if (settings.user_agent.empty()) settings.user_agent = std::string(program_invocation_short_name) + "/kgen";
   if (!config.namespace_.empty()) settings.default_namespace = config.namespace_;
   settings.timeout = config.timeout;
+  settings.protobuf = config.protobuf;
   settings.qps = config.qps;
   settings.burst = config.burst;
   settings.token = config.bearer_token;

@@ -30,6 +30,7 @@ class ConnectionState : public SharedObject {
     std::string user_agent{};
     std::string default_namespace = "default";
     std::optional<Nanos> timeout{};
+    bool protobuf = true;
     std::optional<double> qps{};
     std::optional<int> burst{};
     std::string token{};
@@ -56,6 +57,7 @@ class ConnectionState : public SharedObject {
   const std::string user_agent;
   const std::string default_namespace;
   const std::optional<Nanos> timeout;  // of Config; absent or kNoLimit: none
+  const bool protobuf;                 // Config::protobuf
   RateLimiter limiter;
   TokenSource token;
   SentTokens sent;

@@ -6,9 +6,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "client/request/accept.h"
 #include "client/request/errors.h"
 #include "client/request/url_encoding.h"
 #include "client/request/warnings.h"
+#include "codec/protobuf/envelope.h"
 #include "core/execution/post_timer.h"
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
@@ -257,9 +259,15 @@ bool Operation::CollectRefusal(std::string_view bytes) {
 Error Operation::RefusalOf(const HttpHead& head) {
   if (head.status == 401) core_->token.Reject(attempt_started_);
   Answer answer;
+  answer.content_type = head.Header("content-type");
+  if (IsProtobuf(answer.content_type)) {
+    const Result<codec::Envelope> envelope = codec::ReadEnvelope(refusal_);
+    Result<std::string> status = envelope ? codec::StatusToJson(envelope->raw) : Fail(envelope.error());
+    refusal_ = status ? *std::move(status) : std::string();
+    answer.content_type = "application/json";
+  }
   answer.method = request_.method;
   answer.status = head.status;
-  answer.content_type = head.Header("content-type");
   // Before an excerpt is made, which could cut the token off in the middle.
   std::string location(head.Header("location"));
   detail::HideSecrets(location);
@@ -272,6 +280,7 @@ Error Operation::RefusalOf(const HttpHead& head) {
 
 std::optional<Error> Operation::NotAsAsked(const HttpHead& head, std::string_view body) const {
   Answer answer = {.status = head.status, .content_type = head.Header("content-type"), .body = body};
+  if (IsProtobuf(answer.content_type) && request_.accept.starts_with(kProtobufType)) return std::nullopt;
   const auto check = [&] {
     if (request_.text) return NotText(answer);
     return request_.json ? NotJson(answer) : std::nullopt;

@@ -13,7 +13,9 @@ void StreamOperation::OnHead(HttpHead head) {
   head_ = std::move(head);
   if (!Succeeded()) return;
   if (request().watch) StopTimeLimit();
-  sink_->OnOpen();
+  const Shared<StreamSink> sink = sink_;  // the calls may drop sink_
+  sink->OnContentType(head_.Header("content-type"));
+  sink->OnOpen();
 }
 
 void StreamOperation::OnBytes(std::string bytes) {

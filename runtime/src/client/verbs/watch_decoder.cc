@@ -4,24 +4,25 @@
 #include <optional>
 #include <utility>
 
+#include "client/verbs/protobuf_watch.h"
 #include "codec/reader.h"
 #include "codec/scan.h"
 
 namespace kgen {
-namespace {
-
-// Nothing here recurses, so depth is not limited. The object's decoder refuses one that is nested too deeply.
-constexpr std::size_t kAnyDepth = std::size_t{1} << 40;
-
-bool IsBlank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-WatchEventType TypeOf(std::string_view word) noexcept {
+WatchEventType TypeOfEvent(std::string_view word) noexcept {
   if (word == "ADDED") return WatchEventType::kAdded;
   if (word == "MODIFIED") return WatchEventType::kModified;
   if (word == "DELETED") return WatchEventType::kDeleted;
   if (word == "BOOKMARK") return WatchEventType::kBookmark;
   return word == "ERROR" ? WatchEventType::kError : WatchEventType::kUnknown;
 }
+
+namespace {
+
+// Nothing here recurses, so depth is not limited. The object's decoder refuses one that is nested too deeply.
+constexpr std::size_t kAnyDepth = std::size_t{1} << 40;
+
+bool IsBlank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 // Frames as servers write them: {"type":"ADDED","object":{...}}
 constexpr std::string_view kBeforeWord = R"({"type":")";
@@ -120,21 +121,20 @@ class Frame {
   std::optional<Fault> fault_{};
 };
 
-}  // namespace
-
-class WatchDecoder::Impl : public SharedObject {
+class JsonWatchDecoder final : public WatchDecoder::Impl {
  public:
-  Impl(OnEvent on_event, std::size_t max_event_bytes)
+  using OnEvent = WatchDecoder::OnEvent;
+  JsonWatchDecoder(OnEvent on_event, std::size_t max_event_bytes)
       : on_event_(std::move(on_event)), max_event_bytes_(max_event_bytes) {}
 
-  Result<void> Feed(std::string_view bytes) {
+  Result<void> Feed(std::string_view bytes) override {
     if (failed_) return kgen::Fail(*failed_);
     Result<void> done = Split(bytes);
     if (!done) failed_ = done.error();
     return done;
   }
 
-  bool at_boundary() const noexcept { return !inside_; }
+  bool at_boundary() const noexcept override { return !inside_; }
 
  private:
   Result<void> Split(std::string_view bytes) {
@@ -209,7 +209,7 @@ class WatchDecoder::Impl : public SharedObject {
     if (object_.at != 0) {
       const std::string_view word =
           frame.substr(kBeforeWord.size(), object_.at - kBeforeWord.size() - kBeforeObject.size());
-      return on_event_({TypeOf(word), word, frame.substr(object_.at, object_.size)});
+      return on_event_({TypeOfEvent(word), word, frame.substr(object_.at, object_.size)});
     }
     std::string_view type;
     std::string_view object;
@@ -220,7 +220,7 @@ class WatchDecoder::Impl : public SharedObject {
     codec::Reader reader(type, 1, 1, unescaped);
     std::string_view word;
     if (!reader.String(word)) return Refuse(reader.error(), offset_);
-    return on_event_({TypeOf(word), word, object});
+    return on_event_({TypeOfEvent(word), word, object});
   }
 
   static Result<void> Refuse(std::string_view message, std::size_t offset) {
@@ -243,8 +243,15 @@ class WatchDecoder::Impl : public SharedObject {
   std::optional<Error> failed_{};
 };
 
-WatchDecoder::WatchDecoder(OnEvent on_event, std::size_t max_event_bytes)
-    : impl_(MakeShared<Impl>(std::move(on_event), max_event_bytes)) {}
+}  // namespace
+
+WatchDecoder::WatchDecoder(OnEvent on_event, std::size_t max_event_bytes, Encoding encoding) {
+  if (encoding == Encoding::kProtobuf) {
+    impl_ = MakeShared<ProtobufWatchDecoder>(std::move(on_event), max_event_bytes);
+  } else {
+    impl_ = MakeShared<JsonWatchDecoder>(std::move(on_event), max_event_bytes);
+  }
+}
 
 Result<void> WatchDecoder::Feed(std::string_view bytes) { return impl_->Feed(bytes); }
 bool WatchDecoder::at_boundary() const noexcept { return impl_->at_boundary(); }

@@ -6,6 +6,9 @@
 //
 // Frames are JSON objects {"type":T,"object":O}, with or without line ends between them, and with the two members in
 // either order. The object is passed on as raw text, which its decoder checks.
+//
+// Protobuf has a length of four bytes before each frame, and an envelope around each object. The message inside is
+// passed on, or the Status of an ERROR as JSON. Any fault in it is an error.
 #ifndef KGEN_SRC_CLIENT_VERBS_WATCH_DECODER_H_
 #define KGEN_SRC_CLIENT_VERBS_WATCH_DECODER_H_
 
@@ -15,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "kgen/codec/decode.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 
@@ -23,10 +27,14 @@ namespace kgen {
 // The type of an event.
 enum class WatchEventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError, kUnknown };
 
+WatchEventType TypeOfEvent(std::string_view word) noexcept;
+
 struct WatchEvent {
   WatchEventType type;
-  std::string_view word;    // as on the wire: "ADDED"
-  std::string_view object;  // raw JSON
+  std::string_view word;              // as on the wire: "ADDED"
+  std::string_view object;            // raw JSON, or a message of protobuf
+  std::string_view api_version = {};  // of the envelope in protobuf
+  std::string_view kind = {};
 };
 
 // Thread safety: one thread at a time. Never blocks. Movable.
@@ -34,7 +42,7 @@ class WatchDecoder {
  public:
   // The views are valid during the call. An error ends the decoding.
   using OnEvent = std::function<Result<void>(const WatchEvent& event)>;
-  explicit WatchDecoder(OnEvent on_event, std::size_t max_event_bytes = 17u << 20);
+  explicit WatchDecoder(OnEvent on_event, std::size_t max_event_bytes = 17u << 20, Encoding encoding = Encoding::kJson);
   WatchDecoder(WatchDecoder&&) noexcept = default;
   WatchDecoder& operator=(WatchDecoder&&) noexcept = default;
 
@@ -44,8 +52,14 @@ class WatchDecoder {
   // True between frames. A stream that ends elsewhere was cut.
   bool at_boundary() const noexcept;
 
+  // What decodes one encoding. Public for its implementations only.
+  class Impl : public SharedObject {
+   public:
+    virtual Result<void> Feed(std::string_view bytes) = 0;
+    virtual bool at_boundary() const noexcept = 0;
+  };
+
  private:
-  class Impl;
   Shared<Impl> impl_;
 };
 
