@@ -8,6 +8,7 @@ apiserver_version=v1.36.1
 controller_sources=tests/integration/controller
 comparison_sources=tests/integration/comparison
 controller_gen_sources=tests/integration/controller_gen
+protobuf_sources=tests/integration/protobuf
 
 # apiserver_folder: prints the folder of the built API server, which depends on its sources and on how it is built.
 apiserver_folder() {
@@ -72,6 +73,9 @@ controller_gen_run() {
       paths=./... "output:crd:dir=$output/crds") >&2
 }
 
+# protobuf_build: builds the programs that write objects and facts of the Go types of Kubernetes.
+protobuf_build() { go_build "$protobuf_sources" build/protobuf/ ./objects ./facts; }
+
 # integration_skipped REASON: the API server cannot be built on this machine. In CI that is a failure.
 integration_skipped() {
   say "dev: $1"
@@ -87,7 +91,7 @@ verb_integration() {
     return
   fi
   case ${1:-} in
-    --build-only) apiserver_build && controllers_build && controller_gen_run && return ;;
+    --build-only) apiserver_build && controllers_build && controller_gen_run && protobuf_build && return ;;
     --serve)
       # For experiments: serves until Ctrl-C.
       folder=$(apiserver_build) || die "the API server did not build"
@@ -99,11 +103,12 @@ verb_integration() {
   folder=$(apiserver_build) || integration_failed_build
   controllers_build || die "the controllers did not build (see above)"
   controller_gen_run || die "controller-gen did not run (see above)"
+  protobuf_build || die "the programs for protobuf did not build (see above)"
   source tools/dev/test.sh
   configure dev
   has_target dev integration_test || missing "target integration_test" "the integration tests"
   # The name of a binary, with or without _test, or a filter as for ./dev test.
-  local binary binaries="integration_test cpp_first_test controller_gen_test sample_controller_test memory_cluster_test" filter=${1:-} command
+  local binary binaries="integration_test cpp_first_test controller_gen_test sample_controller_test memory_cluster_test protobuf_test" filter=${1:-} command
   case " $binaries " in *" ${filter%_test}_test "*) binaries=${filter%_test}_test filter= ;; esac
   case $filter in "" | *[*:]*) ;; *) filter="*$filter*" ;; esac
   # shellcheck disable=SC2086
@@ -122,6 +127,10 @@ verb_integration() {
         ;;
       memory_cluster_test)
         command=(env KGEN_TEST_KUBECTL="$folder/kubectl" KGEN_TEST_CONTROLLER="$PWD/build/controller")
+        ;;
+      protobuf_test)
+        command=(env KGEN_TEST_PROTOBUF="$PWD/build/protobuf"
+          KGEN_TEST_PROTOBUF_DATA="$(cd "$protobuf_sources" && go list -m -f '{{.Dir}}' k8s.io/api)/testdata/HEAD")
         ;;
     esac
     integration_run "$binary" "${command[@]}" "build/dev/bin/$binary"
