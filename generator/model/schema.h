@@ -109,8 +109,8 @@ struct Field {
   std::vector<std::string> description;  // of this use, in lines; empty when the document has none
   Notes notes;                           // the same
   ProtobufField protobuf = {};
-  std::unique_ptr<Schema> schema;        // never null
-  Origin origin;                         // of the key
+  std::unique_ptr<Schema> schema;  // never null
+  Origin origin;                   // of the key
 };
 
 // The shape of one value. A tree: children are owned, except through kRef.

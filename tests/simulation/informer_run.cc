@@ -63,8 +63,6 @@ struct Ended {
   ~Ended() { --count; }
 };
 
-constexpr const TypeTable* kKinds[] = {&Sample::kTable};
-
 class InformerRun {
  public:
   InformerRun(std::uint64_t seed, const testing::Trace& replay)
@@ -101,14 +99,13 @@ class InformerRun {
 
  private:
   static ClusterOptions Options(std::uint64_t seed, const testing::Trace& replay) {
-    ClusterOptions options;
-    options.seed = seed;
+    ClusterOptions options{.seed = seed};
     options.streaming_lists = seed % 5 != 0;
     options.bookmarks = seed % 7 != 0;
     if (seed % 3 == 0) options.history = 4;
     if (seed % 4 < 2) options.latency = 5ms;  // then writes come between the pages of a list
     if (seed % 5 < 2) options.behind = 1 + seed % 4;
-    if (seed % 2 == 0) options.kinds = kKinds;  // in protobuf, but for what that cannot express
+    if (seed % 2 == 0) options.kinds = sample::kKinds;  // in protobuf, but for what that cannot express
     options.replay = replay;
     options.observer = NullObserver();
     return options;

@@ -228,16 +228,17 @@ void UsePartOfMetadata(const std::set<std::string_view>& names, PlannedStruct& p
       CommentLines({"The metadata that are kept. Other members of ObjectMeta are not accessible."}, kColumns - 2);
   for (const MetadataMember& each : kMetadata) {
     if (!each.always && !names.contains(each.wire_name)) continue;
-    part.fields.push_back({.wire_name = std::string(each.wire_name),
-                           .identifier = std::string(each.identifier),
-                           .type = {},
-                           .initializer = {},
-                           .value_kind = std::string(each.value_kind),
-                           .flags = std::string(each.flags),
-                           .detail = std::string(each.detail),
-                           .protobuf = {.numbers = {each.number},
-                                        .zero_is_absent = each.value_kind == "kString" || each.wire_name == "generation"},
-                           .comment = {}});
+    part.fields.push_back(
+        {.wire_name = std::string(each.wire_name),
+         .identifier = std::string(each.identifier),
+         .type = {},
+         .initializer = {},
+         .value_kind = std::string(each.value_kind),
+         .flags = std::string(each.flags),
+         .detail = std::string(each.detail),
+         .protobuf = {.numbers = {each.number},
+                      .zero_is_absent = each.value_kind == "kString" || each.wire_name == "generation"},
+         .comment = {}});
   }
   for (PlannedField& field : planned.fields) {
     if (field.identifier != planned.metadata) continue;

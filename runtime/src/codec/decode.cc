@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "codec/interpreter.h"
-#include "codec/member_hashes.h"
-#include "codec/protobuf/decoder.h"
-#include "codec/protobuf/wire.h"
+#include "codec/protobuf_decoder.h"
+#include "codec/protobuf_wire.h"
 #include "codec/reader.h"
-#include "codec/sharing.h"
+#include "codec/sharing/member_hashes.h"
+#include "codec/sharing/sharing.h"
 
 namespace kgen {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "codec/find_field.h"
-#include "codec/member_block.h"
+#include "codec/sharing/member_block.h"
 #include "core/access.h"
 #include "core/metadata_table.h"
 #include "kgen/core/object_meta.h"

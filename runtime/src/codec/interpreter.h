@@ -27,11 +27,11 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/arena.h"
-#include "codec/member_block.h"
-#include "codec/member_hashes.h"
 #include "codec/reader.h"
-#include "codec/sharing.h"
+#include "codec/sharing/arena.h"
+#include "codec/sharing/member_block.h"
+#include "codec/sharing/member_hashes.h"
+#include "codec/sharing/sharing.h"
 #include "core/access.h"
 #include "kgen/codec/decode.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "codec/protobuf/list_splitter.h"
+#include "codec/protobuf_splitter.h"
 #include "codec/reader.h"
 #include "codec/scan.h"
 #include "core/json/lexer.h"

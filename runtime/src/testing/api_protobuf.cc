@@ -3,8 +3,8 @@
 // Protobuf at the doors: bodies become JSON as they come in, and replies become protobuf as they go out. Inside, the
 // server has JSON.
 #include "codec/list_splitter.h"
-#include "codec/protobuf/encoder.h"
-#include "codec/protobuf/envelope.h"
+#include "codec/protobuf_encoder.h"
+#include "codec/protobuf_envelope.h"
 #include "kgen/codec/decode.h"
 #include "testing/api_server.h"
 

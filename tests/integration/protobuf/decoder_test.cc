@@ -15,8 +15,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "codec/protobuf/encoder.h"
-#include "codec/protobuf/envelope.h"
+#include "codec/protobuf_encoder.h"
+#include "codec/protobuf_envelope.h"
 #include "core/blocks.h"
 #include "k8s/scheme.h"
 #include "kgen/codec/decode.h"

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "kgen/client/config.h"
 #include "kgen/core/unstructured.h"
 #include "kgen/testing/simulation.h"
+#include "tests/runtime/core/sample.h"
 #include "tests/support/fake_transport.h"
 
 namespace kgen::cache {
@@ -85,6 +87,36 @@ TEST_F(ListWatchTest, AsksForTheMetadataAloneIfThatIsItsForm) {
               StartsWith("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"));
   watch->Cancel();
   Run();
+}
+
+TEST_F(ListWatchTest, AsksForProtobufIfTheTableHasItUntilJsonIsNeeded) {
+  for (int i = 0; i < 4; ++i) transport_->Reply({.body = "{}"});
+  const auto source = MakeListWatch(connection_, kPods, {}, {}, FormOf(sample::Sample::kTable));
+  const auto list = source->List({}, strand_, sink_);
+  const auto watch = source->Watch({}, strand_, sink_);
+  Run();
+  for (const std::size_t i : {0, 1}) {
+    EXPECT_EQ(HeaderOf(transport_->request(i), "accept"), "application/vnd.kubernetes.protobuf,application/json");
+  }
+  source->UseJson();
+  const auto again = source->List({}, strand_, sink_);
+  Run();
+  EXPECT_EQ(HeaderOf(transport_->request(2), "accept"), "application/json");
+  const auto other = Make(kPods)->List({}, strand_, sink_);
+  Run();
+  EXPECT_EQ(HeaderOf(transport_->request(3), "accept"), "application/json");
+}
+
+TEST_F(ListWatchTest, AsksForJsonAloneIfTheConfigSaysSo) {
+  transport_->Reply({.body = "{}"});
+  rest::Config config;
+  config.host = "http://localhost";
+  config.protobuf = false;
+  config.executor = simulation_.executor();
+  const Connection connection = Must(Connection::Over(config, transport_));
+  const auto list = MakeListWatch(connection, kPods, {}, {}, FormOf(sample::Sample::kTable))->List({}, strand_, sink_);
+  Run();
+  EXPECT_EQ(HeaderOf(transport_->request(0), "accept"), "application/json");
 }
 
 // Contract: informer FA-12, LW-02.

@@ -39,7 +39,7 @@ AnyRef Make(int i, int color) {
 }
 ObjectKey KeyOf(const AnyRef& object) { return {object.metadata()->namespace_, object.metadata()->name}; }
 Change Put(const AnyRef& object) { return {KeyOf(object), object, false}; }
-void ByColor(const AnyRef& object, IndexSink& sink) { sink.Add(object.metadata()->labels["color"]); }
+void ByColorOf(const AnyRef& object, IndexSink& sink) { sink.Add(object.metadata()->labels["color"]); }
 
 // How many references there are to an object.
 std::uint32_t CountOf(const AnyRef& object) {
@@ -65,7 +65,7 @@ std::map<ObjectKey, const void*> Contents(const AnySnapshot& view) {
 
 TEST(StoreVersionsTest, ChangesNoReferenceCountOfAnotherObject) {
   auto store = MakeShared<Store>();
-  ASSERT_TRUE(store->AddIndex("color", ByColor));
+  ASSERT_TRUE(store->AddIndex("color", ByColorOf));
   std::vector<AnyRef> objects;
   Transaction all{.changes = {}, .version = "1"};
   for (int i = 0; i < 5'000; ++i) {
@@ -86,7 +86,7 @@ TEST(StoreVersionsTest, CountsTheChangesOfAllTransactions) {
   auto store = MakeShared<Store>();
   for (int i = 0; i < 5; ++i) store->Apply({{Put(Make(2 * i, 1)), Put(Make(2 * i + 1, 1))}, "1"});
   EXPECT_EQ(store->Snapshot().state().changes, 10u);
-  ASSERT_TRUE(store->AddIndex("color", ByColor));
+  ASSERT_TRUE(store->AddIndex("color", ByColorOf));
   EXPECT_EQ(store->Snapshot().state().changes, 10u);
 }
 
@@ -112,7 +112,7 @@ class Random {
     for (std::size_t units = 10; !next.Publish("", units); units = 10) {
     }
   }
-  void AddIndex() { ASSERT_TRUE(store_->AddIndex("color " + std::to_string(indexes_++), ByColor)); }
+  void AddIndex() { ASSERT_TRUE(store_->AddIndex("color " + std::to_string(indexes_++), ByColorOf)); }
   void Hold() {
     AnySnapshot view = store_->Snapshot();
     auto contents = Contents(view);
@@ -255,7 +255,7 @@ TEST(StoreVersionsTest, SnapshotsCanBeDroppedOnManyThreadsDuringWrites) {
         }
       }
       if (step % 300 == 0) {
-        EXPECT_TRUE(store->AddIndex("color " + std::to_string(step), ByColor));
+        EXPECT_TRUE(store->AddIndex("color " + std::to_string(step), ByColorOf));
       }
       std::size_t units = 10;
       store->FreeSome(units);

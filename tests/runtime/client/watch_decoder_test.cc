@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "codec/protobuf_encoder.h"
+#include "kgen/core/object_meta.h"
+
 namespace kgen {
 namespace {
 
@@ -174,6 +177,78 @@ TEST(WatchDecoder, SurvivesAnyChangeOfOneByte) {
       }
     }
   }
+}
+
+// ---- Protobuf.
+
+std::string Frame(std::string_view type, std::string_view message, std::string_view kind = "Pod") {
+  std::string object, event, frame;
+  codec::AppendField(1, codec::EnvelopeOf("v1", kind, message), object);
+  codec::AppendField(1, type, event);
+  codec::AppendField(2, object, event);
+  for (int shift = 24; shift >= 0; shift -= 8) frame += static_cast<char>(event.size() >> shift);
+  return frame + event;
+}
+
+WatchDecoder Protobuf(Received& received, std::size_t limit = 1 << 20) {
+  return WatchDecoder(received.Listener(), limit, Encoding::kProtobuf);
+}
+
+TEST(WatchDecoder, FindsTheEventsInProtobufWhereverTheStreamIsCut) {
+  const std::string stream = Frame("ADDED", "one") + Frame("MODIFIED", std::string(5000, 'x')) + Frame("DELETED", "");
+  for (std::size_t size = 1; size < 70; ++size) {
+    Received received;
+    WatchDecoder decoder = Protobuf(received);
+    for (std::size_t at = 0; at < stream.size(); at += size) {
+      ASSERT_TRUE(decoder.Feed(std::string(std::string_view(stream).substr(at, size)))) << size;
+    }
+    EXPECT_TRUE(decoder.at_boundary());
+    EXPECT_THAT(received.events,
+                ::testing::ElementsAre(std::pair<std::string, std::string>("ADDED", "one"),
+                                       std::pair<std::string, std::string>("MODIFIED", std::string(5000, 'x')),
+                                       std::pair<std::string, std::string>("DELETED", "")));
+  }
+}
+
+TEST(WatchDecoder, AStreamInProtobufThatIsCutIsNotAtABoundary) {
+  Received received;
+  WatchDecoder decoder = Protobuf(received);
+  const std::string frame = Frame("ADDED", "one");
+  ASSERT_TRUE(decoder.Feed(frame.substr(0, frame.size() - 1)));
+  EXPECT_FALSE(decoder.at_boundary());
+}
+
+TEST(WatchDecoder, TheStatusOfAnErrorInProtobufIsPassedOnAsJson) {
+  const meta::v1::Status status{.code = 410, .message = "too old"};
+  Received received;
+  WatchDecoder decoder = Protobuf(received);
+  const std::string message = *codec::EncodeProtobuf(&status, meta::v1::Status::kTable);
+  ASSERT_TRUE(decoder.Feed(Frame("ERROR", message, "Status")));
+  ASSERT_EQ(received.events.size(), 1u);
+  EXPECT_EQ(received.types[0], WatchEventType::kError);
+  EXPECT_EQ(Decode<meta::v1::Status>(received.events[0].second)->message, "too old");
+}
+
+TEST(WatchDecoder, DamagedFramesInProtobufEndInAnErrorOrInEvents) {
+  const std::string stream = Frame("ADDED", "one") + Frame("ERROR", "two", "Status");
+  for (std::size_t at = 0; at < stream.size(); ++at) {
+    for (const int bits : {0x01, 0x08, 0x80, 0xFF}) {
+      std::string damaged = stream;
+      damaged[at] = static_cast<char>(damaged[at] ^ bits);
+      Received received;
+      WatchDecoder decoder = Protobuf(received);
+      for (const std::string& bytes : {damaged, stream}) {
+        const auto fed = decoder.Feed(bytes);
+        EXPECT_EQ(fed ? Code::kDecode : fed.error().code(), Code::kDecode);
+      }
+    }
+  }
+}
+
+TEST(WatchDecoder, AnEventInProtobufOverTheLimitIsAnError) {
+  Received received;
+  EXPECT_FALSE(Protobuf(received, 100).Feed(Frame("ADDED", std::string(100, 'x')).substr(0, 4)));
+  EXPECT_TRUE(received.events.empty());
 }
 
 }  // namespace

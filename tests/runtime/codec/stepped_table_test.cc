@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "codec/stepped_table.h"
+#include "codec/sharing/stepped_table.h"
 
 #include <gtest/gtest.h>
 

@@ -84,6 +84,9 @@ struct SampleList {
   static const TypeTable kTable;
 };
 
+// For ClusterOptions::kinds.
+inline constexpr const TypeTable* kKinds[] = {&Sample::kTable};
+
 // Something in every field, short and long.
 Sample Full();
 

@@ -8,7 +8,7 @@
 #include "cache/store/deliberate_bugs.h"
 #include "client/request/errors.h"
 #include "codec/interpreter.h"
-#include "codec/protobuf/envelope.h"
+#include "codec/protobuf_envelope.h"
 #include "kgen/core/unstructured.h"
 
 namespace kgen::cache {

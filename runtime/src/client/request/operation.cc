@@ -10,7 +10,7 @@
 #include "client/request/errors.h"
 #include "client/request/url_encoding.h"
 #include "client/request/warnings.h"
-#include "codec/protobuf/envelope.h"
+#include "codec/protobuf_envelope.h"
 #include "core/execution/post_timer.h"
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"

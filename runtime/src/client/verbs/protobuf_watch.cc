@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "codec/protobuf/envelope.h"
-#include "codec/protobuf/wire.h"
+#include "codec/protobuf_envelope.h"
+#include "codec/protobuf_wire.h"
 
 namespace kgen {
 namespace {

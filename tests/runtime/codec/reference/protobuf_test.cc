@@ -10,9 +10,9 @@
 
 #include "bench/reference_pods.h"
 #include "codec/list_splitter.h"
-#include "codec/protobuf/encoder.h"
-#include "codec/protobuf/envelope.h"
-#include "codec/protobuf/wire.h"
+#include "codec/protobuf_encoder.h"
+#include "codec/protobuf_envelope.h"
+#include "codec/protobuf_wire.h"
 #include "k8s/apps/v1/types.h"
 #include "k8s/core/v1/types.h"
 #include "kgen/core/object_meta.h"

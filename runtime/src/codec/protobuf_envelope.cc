@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "codec/protobuf/envelope.h"
+#include "codec/protobuf_envelope.h"
 
-#include "codec/protobuf/wire.h"
+#include "codec/protobuf_wire.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
 
@@ -20,12 +20,12 @@ Result<Envelope> ReadEnvelope(std::string_view bytes) {
     if (!reader.Tag(number, type) || type != WireType::kBytes || !reader.Bytes(value)) {
       return Fail(Code::kDecode, "the envelope of the protobuf is malformed");
     }
-    if (number == static_cast<std::uint32_t>(UnknownField::kTypeMeta) &&
+    if (number == static_cast<std::uint32_t>(EnvelopeField::kTypeMeta) &&
         !ReadTwoTexts(value, envelope.api_version, envelope.kind)) {
       return Fail(Code::kDecode, "the kind in the envelope of the protobuf is malformed");
     }
-    if (number == static_cast<std::uint32_t>(UnknownField::kRaw)) envelope.raw = value;
-    if (number == static_cast<std::uint32_t>(UnknownField::kContentEncoding) && !value.empty()) {
+    if (number == static_cast<std::uint32_t>(EnvelopeField::kRaw)) envelope.raw = value;
+    if (number == static_cast<std::uint32_t>(EnvelopeField::kContentEncoding) && !value.empty()) {
       return Fail(Code::kDecode, "the protobuf is encoded as " + std::string(value) + ", which nobody asked for");
     }
   }

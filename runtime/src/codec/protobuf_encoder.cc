@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "codec/protobuf/encoder.h"
+#include "codec/protobuf_encoder.h"
 
 #include <bit>
 #include <chrono>
 
-#include "codec/protobuf/envelope.h"
-#include "codec/protobuf/wire.h"
+#include "codec/protobuf_envelope.h"
+#include "codec/protobuf_wire.h"
 #include "core/access.h"
 #include "core/blocks.h"
 #include "kgen/core/json.h"
@@ -33,7 +33,12 @@ void AppendFixed64(std::uint32_t number, std::uint64_t value, std::string& out) 
 class Encoder {
  public:
   bool Message(const void* object, const TypeTable& table, std::string& out) {
-    if (table.wire == nullptr || !detail::UnknownOf(object, table).empty()) return false;
+    if (table.wire == nullptr) return false;
+    for (const UnknownField& unknown : detail::UnknownOf(object, table)) {
+      // A struct in place that is empty is kept as text (codec/interpreter.h); the message is written anyway.
+      const Field* const field = table.Find(unknown.name.view());
+      if (field == nullptr || field->kind != ValueKind::kStruct || unknown.value.text() != "{}") return false;
+    }
     // JSON has null for the zero time. No other null has a form in protobuf, nor a meaning.
     std::uint64_t zero_times = 0;
     detail::ForEachSentNull(object, table, [&](const Field& field) {
@@ -236,10 +241,10 @@ std::string EnvelopeOf(std::string_view api_version, std::string_view kind, std:
   std::string type_meta, out(kProtobufMagic);
   AppendField(1, api_version, type_meta);
   AppendField(2, kind, type_meta);
-  AppendField(static_cast<std::uint32_t>(UnknownField::kTypeMeta), type_meta, out);
-  AppendField(static_cast<std::uint32_t>(UnknownField::kRaw), message, out);
-  AppendField(static_cast<std::uint32_t>(UnknownField::kContentEncoding), std::string_view(), out);
-  AppendField(static_cast<std::uint32_t>(UnknownField::kContentType), std::string_view(), out);
+  AppendField(static_cast<std::uint32_t>(EnvelopeField::kTypeMeta), type_meta, out);
+  AppendField(static_cast<std::uint32_t>(EnvelopeField::kRaw), message, out);
+  AppendField(static_cast<std::uint32_t>(EnvelopeField::kContentEncoding), std::string_view(), out);
+  AppendField(static_cast<std::uint32_t>(EnvelopeField::kContentType), std::string_view(), out);
   return out;
 }
 

@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "codec/protobuf/list_splitter.h"
+#include "codec/protobuf_splitter.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "codec/protobuf/envelope.h"
-#include "codec/protobuf/wire.h"
+#include "codec/protobuf_envelope.h"
+#include "codec/protobuf_wire.h"
 #include "kgen/codec/encode.h"
 #include "kgen/core/unstructured.h"
 
@@ -51,7 +51,7 @@ void ProtobufSplitter::Hold(std::string_view& bytes) {
     if (bytes.empty()) return;
     move(1);
   }
-  const bool stands_alone = !in_raw_ && is_list_ && piece.number == static_cast<std::uint32_t>(UnknownField::kRaw);
+  const bool stands_alone = !in_raw_ && is_list_ && piece.number == static_cast<std::uint32_t>(EnvelopeField::kRaw);
   if (!stands_alone && piece.size <= max_bytes_) move(piece.header + piece.size - held_.size());
 }
 
@@ -84,7 +84,7 @@ bool ProtobufSplitter::TakePiece(std::string_view& bytes) {
     Broken("has an item that is longer than the list");
     return false;
   }
-  if (!in_raw_ && is_list_ && piece.number == static_cast<std::uint32_t>(UnknownField::kRaw)) {
+  if (!in_raw_ && is_list_ && piece.number == static_cast<std::uint32_t>(EnvelopeField::kRaw)) {
     bytes.remove_prefix(piece.header);
     raw_left_ = piece.size;
     in_raw_ = raw_left_ != 0;
@@ -109,8 +109,8 @@ bool ProtobufSplitter::TakePiece(std::string_view& bytes) {
 }
 
 void ProtobufSplitter::OnOuter(std::uint32_t number, std::string_view content) {
-  switch (static_cast<UnknownField>(number)) {
-    case UnknownField::kTypeMeta: {
+  switch (static_cast<EnvelopeField>(number)) {
+    case EnvelopeField::kTypeMeta: {
       std::string_view api_version, kind;
       if (!ReadTwoTexts(content, api_version, kind)) return Broken("has a malformed kind");
       api_version_ = api_version;
@@ -118,14 +118,14 @@ void ProtobufSplitter::OnOuter(std::uint32_t number, std::string_view content) {
       is_list_ = kind.ends_with("List");
       return;
     }
-    case UnknownField::kRaw:
+    case EnvelopeField::kRaw:
       message_ = content;
       has_raw_ = true;
       return;
-    case UnknownField::kContentEncoding:
+    case EnvelopeField::kContentEncoding:
       if (!content.empty()) Broken("is encoded as " + std::string(content.substr(0, 40)) + ", which nobody asked for");
       return;
-    case UnknownField::kContentType:
+    case EnvelopeField::kContentType:
       return;
   }
   Broken("has an envelope with the unknown field " + std::to_string(number));

@@ -17,14 +17,14 @@
 //
 // A hash identifies the bytes that the block was decoded from, independently of their object, so sharing is correct for
 // any earlier state that a decoder is given. 64 bits are enough, because a hash is compared with only one other, and
-// the keys never leave the process (codec/sharing.h).
+// the keys never leave the process (codec/sharing/sharing.h).
 //
 // The members of a projection have no hashes; the object as a whole does.
 //
 // An object with a field of the wrong type has no hashes, because the field must be reported each time, so the object
 // is decoded each time.
-#ifndef KGEN_SRC_CODEC_MEMBER_HASHES_H_
-#define KGEN_SRC_CODEC_MEMBER_HASHES_H_
+#ifndef KGEN_SRC_CODEC_SHARING_MEMBER_HASHES_H_
+#define KGEN_SRC_CODEC_SHARING_MEMBER_HASHES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -123,4 +123,4 @@ struct MemberTrace {
 
 }  // namespace kgen::codec
 
-#endif  // KGEN_SRC_CODEC_MEMBER_HASHES_H_
+#endif  // KGEN_SRC_CODEC_SHARING_MEMBER_HASHES_H_

@@ -10,8 +10,8 @@
 // steps, a few slots for each decoded object, so that no event waits for a pass over the whole table.
 //
 // Thread safety: none; they belong to one strand.
-#ifndef KGEN_SRC_CODEC_SHARING_H_
-#define KGEN_SRC_CODEC_SHARING_H_
+#ifndef KGEN_SRC_CODEC_SHARING_SHARING_H_
+#define KGEN_SRC_CODEC_SHARING_SHARING_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/stepped_table.h"
+#include "codec/sharing/stepped_table.h"
 #include "core/blocks.h"
 #include "kgen/core/type_table.h"
 
@@ -45,7 +45,7 @@ class KeyedHash {
   // One lane, for the pool, which also compares the bytes. Keyed as well, so that an attacker cannot make many texts
   // collide.
   std::uint64_t Short(std::string_view text) const noexcept;
-  // One lane, for a comparison with one other hash (codec/member_hashes.h). Not weakened for fuzzing.
+  // One lane, for a comparison with one other hash (codec/sharing/member_hashes.h). Not weakened for fuzzing.
   std::uint64_t Lane(std::string_view text, std::uint64_t seed) const noexcept;
 
  private:
@@ -189,4 +189,4 @@ struct SharedState {
 
 }  // namespace kgen::codec
 
-#endif  // KGEN_SRC_CODEC_SHARING_H_
+#endif  // KGEN_SRC_CODEC_SHARING_SHARING_H_

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "codec/member_hashes.h"
+#include "codec/sharing/member_hashes.h"
 
 #include <memory>
 

@@ -21,9 +21,9 @@
 #include <string_view>
 
 #include "codec/interpreter.h"
-#include "codec/member_hashes.h"
-#include "codec/protobuf/wire.h"
-#include "codec/sharing.h"
+#include "codec/protobuf_wire.h"
+#include "codec/sharing/member_hashes.h"
+#include "codec/sharing/sharing.h"
 #include "kgen/codec/decode.h"
 
 namespace kgen::codec {
@@ -85,7 +85,7 @@ class ProtobufDecoder {
   bool Element(const Wire& wire, void* element, const ValueType& type);
   bool ManagedFieldsEntry(const Wire& wire, void* element, const ValueType& type, std::size_t index);
 
-  // values.cc
+  // protobuf_values.cc
   bool Text(std::string_view value, String& text, bool unique);
   bool TimeOf(std::string_view bytes, detail::TimeWord& word, detail::TimePrecision precision);
   bool DurationOf(std::string_view bytes, Duration& duration);

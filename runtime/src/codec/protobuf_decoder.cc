@@ -1,13 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Messages, their members, and what objects share. values.cc has the values without members.
-#include "codec/protobuf/decoder.h"
+// Messages, their members, and what objects share. protobuf_values.cc has the values without members.
+#include "codec/protobuf_decoder.h"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-#include "codec/member_block.h"
+#include "codec/sharing/member_block.h"
 #include "core/access.h"
 #include "core/blocks.h"
 #include "core/metadata_table.h"

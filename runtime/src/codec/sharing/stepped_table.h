@@ -6,8 +6,8 @@
 // Extendible hashing: the first bits of the hash select a segment, a small table with linear probing; the last bits
 // select the slot. A full segment is split in two. A directory has one pointer for each value of the first bits. Only
 // the directory is ever copied as a whole: 8 bytes for every hundred entries, each time their number has doubled.
-#ifndef KGEN_SRC_CODEC_STEPPED_TABLE_H_
-#define KGEN_SRC_CODEC_STEPPED_TABLE_H_
+#ifndef KGEN_SRC_CODEC_SHARING_STEPPED_TABLE_H_
+#define KGEN_SRC_CODEC_SHARING_STEPPED_TABLE_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -278,4 +278,4 @@ class SteppedTable {
 
 }  // namespace kgen::codec
 
-#endif  // KGEN_SRC_CODEC_STEPPED_TABLE_H_
+#endif  // KGEN_SRC_CODEC_SHARING_STEPPED_TABLE_H_

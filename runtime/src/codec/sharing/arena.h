@@ -4,8 +4,8 @@
 //
 // Elements are decoded here one after the other, and then moved into a block of exactly their size. A cache of a
 // million objects needs blocks without slack, and counting the elements first would read the text twice.
-#ifndef KGEN_SRC_CODEC_ARENA_H_
-#define KGEN_SRC_CODEC_ARENA_H_
+#ifndef KGEN_SRC_CODEC_SHARING_ARENA_H_
+#define KGEN_SRC_CODEC_SHARING_ARENA_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -149,4 +149,4 @@ class Elements {
 
 }  // namespace kgen::codec
 
-#endif  // KGEN_SRC_CODEC_ARENA_H_
+#endif  // KGEN_SRC_CODEC_SHARING_ARENA_H_

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 
-#include "codec/sharing.h"
+#include "codec/sharing/sharing.h"
 
 #include <random>
 #include <utility>

@@ -3,8 +3,8 @@
 // ProtobufSplitter: splits a list in protobuf; see codec/list_splitter.h.
 //
 //   "k8s\0" | type meta | raw: | metadata | item | item | ... | content encoding, content type
-#ifndef KGEN_SRC_CODEC_PROTOBUF_LIST_SPLITTER_H_
-#define KGEN_SRC_CODEC_PROTOBUF_LIST_SPLITTER_H_
+#ifndef KGEN_SRC_CODEC_PROTOBUF_SPLITTER_H_
+#define KGEN_SRC_CODEC_PROTOBUF_SPLITTER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -64,4 +64,4 @@ class ProtobufSplitter final : public ListSplitter::Impl {
 
 }  // namespace kgen::codec
 
-#endif  // KGEN_SRC_CODEC_PROTOBUF_LIST_SPLITTER_H_
+#endif  // KGEN_SRC_CODEC_PROTOBUF_SPLITTER_H_

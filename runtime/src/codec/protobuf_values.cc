@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cstring>
 
-#include "codec/member_block.h"
-#include "codec/protobuf/decoder.h"
+#include "codec/protobuf_decoder.h"
 #include "codec/reader.h"
+#include "codec/sharing/member_block.h"
 #include "core/access.h"
 #include "core/json/utf8.h"
 

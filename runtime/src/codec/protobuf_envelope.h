@@ -16,7 +16,7 @@ namespace kgen::codec {
 inline constexpr std::string_view kProtobufMagic{"k8s\0", 4};
 
 // The numbers of the fields of a runtime.Unknown.
-enum class UnknownField : std::uint8_t { kTypeMeta = 1, kRaw = 2, kContentEncoding = 3, kContentType = 4 };
+enum class EnvelopeField : std::uint8_t { kTypeMeta = 1, kRaw = 2, kContentEncoding = 3, kContentType = 4 };
 
 struct Envelope {
   std::string_view api_version{};

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The blocks of members that objects share.
-#ifndef KGEN_SRC_CODEC_MEMBER_BLOCK_H_
-#define KGEN_SRC_CODEC_MEMBER_BLOCK_H_
+#ifndef KGEN_SRC_CODEC_SHARING_MEMBER_BLOCK_H_
+#define KGEN_SRC_CODEC_SHARING_MEMBER_BLOCK_H_
 
 #include <cstddef>
 #include <string_view>
@@ -58,4 +58,4 @@ inline bool HasBlock(const Field& field, std::string_view raw) noexcept {
 
 }  // namespace kgen::codec
 
-#endif  // KGEN_SRC_CODEC_MEMBER_BLOCK_H_
+#endif  // KGEN_SRC_CODEC_SHARING_MEMBER_BLOCK_H_
