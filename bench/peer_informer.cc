@@ -3,8 +3,8 @@
 // kgen_peer: the program with kgen's pod informer for `./dev bench peers`. bench/peers/informers/ has the server, the
 // counterparts for client-go and kube-rs, and the program that measures all of them.
 //
-//   kgen_peer pods [--short-calls] [--paged]    reads $KUBECONFIG
-//   kgen_peer reference-pods N                  prints reference pods, one in each line, for the server
+//   kgen_peer pods [--short-calls] [--paged] [--json]    reads $KUBECONFIG
+//   kgen_peer reference-pods N                           prints reference pods, one in each line, for the server
 //
 // Prints "synced N" when the handler has had all N pods. Then it takes commands on standard input: "phase" forgets all
 // latencies, "report" prints them, "reads SECONDS" measures reads from the cache. When the handler gets the last event
@@ -137,8 +137,10 @@ void Reads(const k8s::core::v1::PodLister& lister, double seconds) {
   std::cout << "reads " << gets << ' ' << used << ' ' << passed << '\n' << std::flush;
 }
 
-void RunPods(bool short_calls, bool paged) {
-  const auto clientset = kgen::Must(k8s::Clientset::New(kgen::Must(kgen::rest::LoadConfig())));
+void RunPods(bool short_calls, bool paged, bool json) {
+  auto config = kgen::Must(kgen::rest::LoadConfig());
+  config.protobuf = !json;
+  const auto clientset = kgen::Must(k8s::Clientset::New(config));
   const std::stop_token stop = kgen::StopOnSignals();
   k8s::SharedInformerFactory factory(clientset, {.defaults = {.streaming_list = !paged}});
   const auto pods = factory.Core().V1().Pods();
@@ -173,11 +175,11 @@ int main(int argc, char** argv) try {
     return std::find(arguments.begin(), arguments.end(), flag) != arguments.end();
   };
   if (given("pods")) {
-    RunPods(given("--short-calls"), given("--paged"));
+    RunPods(given("--short-calls"), given("--paged"), given("--json"));
   } else if (arguments.size() == 2 && arguments[0] == "reference-pods") {
     for (const std::string& pod : kgen::bench::ReferencePods(std::stoul(argv[2]))) std::cout << pod << '\n';
   } else {
-    std::cerr << "usage: kgen_peer pods [--short-calls] [--paged] | reference-pods N; see ./dev bench peers\n";
+    std::cerr << "usage: kgen_peer pods [--short-calls] [--paged] [--json] | reference-pods N; see ./dev bench peers\n";
     return 2;
   }
 } catch (const std::exception& error) {

@@ -2,8 +2,9 @@
 //
 // kgen_peer_kinds: the program with kgen's informers of many kinds for `./dev bench peers`; see bench/peer_informer.cc.
 //
-//   kgen_peer_kinds mixed [--short-calls] [--paged]           the kinds of bench/peers/informers/mixed.txt
-//   kgen_peer_kinds dynamic FILE [--short-calls] [--paged]    the resources of that file of the server, without types
+//   kgen_peer_kinds mixed [--short-calls] [--paged] [--json]           the kinds of bench/peers/informers/mixed.txt
+//   kgen_peer_kinds dynamic FILE [--short-calls] [--paged] [--json]    the resources of that file of the server,
+//   without types
 //
 // Prints "synced N" when the handlers have had all N objects, and ends when its standard input does.
 #include <k8s/admissionregistration/v1/types.h>
@@ -131,10 +132,13 @@ int main(int argc, char** argv) try {
   };
   const bool dynamic = arguments.size() > 1 && arguments[0] == "dynamic";
   if (!dynamic && !given("mixed")) {
-    std::cerr << "usage: kgen_peer_kinds mixed|dynamic FILE [--short-calls] [--paged]; see ./dev bench peers\n";
+    std::cerr
+        << "usage: kgen_peer_kinds mixed|dynamic FILE [--short-calls] [--paged] [--json]; see ./dev bench peers\n";
     return 2;
   }
-  const auto clientset = kgen::Must(k8s::Clientset::New(kgen::Must(kgen::rest::LoadConfig())));
+  auto config = kgen::Must(kgen::rest::LoadConfig());
+  config.protobuf = !given("--json");
+  const auto clientset = kgen::Must(k8s::Clientset::New(config));
   All all(clientset, given("--short-calls"), given("--paged"));
   if (dynamic) {
     AddDynamic(all, std::string(arguments[1]));

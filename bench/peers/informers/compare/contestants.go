@@ -42,21 +42,23 @@ func ofKgen(flags ...string) func(programs, ...string) []string {
 func isKgen(contestant string) bool { return strings.HasPrefix(contestant, "kgen") }
 
 var everyone = []contestant{
-	{"kgen", false, ofKgen(), "a factory and a shared informer with a handler; JSON over HTTP/2; streaming lists, as by default"},
+	{"kgen", true, ofKgen(), "a factory and a shared informer with a handler; protobuf over HTTP/2; streaming lists, as by " +
+		"default"},
+	{"kgen-json", false, ofKgen("--json"), "the same with `Config::protobuf` off, as for custom resources"},
 	{"client-go-protobuf", true, with(clientGo), "an informer factory with a handler; protobuf over HTTP/2; streaming " +
 		"lists, as by default"},
 	{"client-go-json", false, with(clientGo, "--json"), "the same with JSON, as client-go does by default and always does " +
 		"for custom resources"},
 	{"kube-rs", false, with(kubeRs), "`watcher` with `default_backoff`, `reflect` into a store and `applied_objects`; " +
 		"JSON over HTTP/1.1, as by default; `streaming_lists()`"},
-	{"kgen-short-calls", false, ofKgen("--short-calls"), "kgen with `HandlerOptions::short_calls`"},
-	{"kgen-paged", false, ofKgen("--paged"), "kgen without streaming lists"},
+	{"kgen-short-calls", true, ofKgen("--short-calls"), "kgen with `HandlerOptions::short_calls`"},
+	{"kgen-paged", true, ofKgen("--paged"), "kgen without streaming lists"},
 	{"client-go-protobuf-paged", true, with(clientGo, "--paged"), "client-go with protobuf and without streaming lists"},
 	{"client-go-json-paged", false, with(clientGo, "--json", "--paged"), "client-go with JSON and without streaming lists"},
 	{"kube-rs-paged", false, with(kubeRs, "--paged"), "kube-rs with pages of 500, as by default"},
 }
 
-const defaultContestants = 4
+const defaultContestants = 5
 
 func choose(names string) ([]contestant, error) {
 	if names == "" {

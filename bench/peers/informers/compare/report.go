@@ -131,7 +131,7 @@ const limits = `## What this does not show
 * One machine, one server on the loopback interface, and one informer process at a time. The server and the informer
   share the cores, so times and latencies depend on their number. CPU depends on it less.
 * The server does not compress. A real one compresses long lists for clients that ask for it, as client-go does.
-* kgen has no protobuf. For custom resources, client-go and kube-rs have none either.
+* kube-rs has no protobuf. Custom resources have none anywhere.
 * All allocators are the default of their language; kgen has its own heap for objects.
 * What a controller costs beyond its informers is measured by ` + "`./dev bench reconcile`" + `, recovery after faults of a real
   API server by ` + "`./dev bench recovery`" + ` ([recovery.md](recovery.md)).
