@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 #include "codec/sharing/member_block.h"
@@ -29,6 +30,8 @@ WireType TypeOfElement(const ValueType& type) noexcept {
       return WireType::kBytes;
   }
 }
+
+bool IsFinite(std::uint64_t number) noexcept { return std::isfinite(std::bit_cast<double>(number)); }
 
 bool IsTime(ValueKind kind) noexcept { return kind == ValueKind::kTime || kind == ValueKind::kMicroTime; }
 
@@ -173,6 +176,7 @@ bool ProtobufDecoder::Scalar(const Wire& wire, void* member, const Field& field,
       return true;
     case ValueKind::kDouble:
       if (!is(WireType::kFixed64)) return false;
+      if (!IsFinite(wire.number)) return Broken("has a number that JSON cannot express");
       if (wire.number != 0 || !zero_is_absent) {
         *static_cast<Optional<double>*>(member) = std::bit_cast<double>(wire.number);
       }
@@ -202,6 +206,7 @@ bool ProtobufDecoder::Element(const Wire& wire, void* element, const ValueType& 
       *static_cast<std::int64_t*>(element) = static_cast<std::int64_t>(wire.number);
       return true;
     case ValueKind::kDouble:
+      if (!IsFinite(wire.number)) return Broken("has a number that JSON cannot express");
       *static_cast<double*>(element) = std::bit_cast<double>(wire.number);
       return true;
     case ValueKind::kString:

@@ -66,6 +66,7 @@ std::string AsWritten(std::string_view json) {
 
 void ProtobufDecoder::SetText(String& text, std::string_view value, bool unique) {
   if (text.has_value()) text.reset();
+  if (value.empty()) value = "";  // text that is not on the wire is null, which memcpy() does not take
   if (value.size() <= kInlineText) {
     detail::StringAccess::SetInline(text, value.data(), value.size());
   } else if (shared_ != nullptr && shared_->share_strings && !unique) {

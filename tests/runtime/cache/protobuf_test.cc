@@ -32,7 +32,9 @@ constexpr const char* kUrl = "/apis/test.kgen.dev/v1/samples";
 struct Failures : Observer {
   void OnListOrWatchFailed(const ListOrWatchFailed& e) override { failures.push_back(e.error->ToString()); }
   void OnObjectRefused(const ObjectRefused& e) override { failures.push_back(e.error->ToString()); }
+  void OnRelisted(const Relisted&) override { ++lists; }
   std::vector<std::string> failures;
+  int lists = 0;
 };
 
 // Passes everything on, and records the content types of the answers.
@@ -152,6 +154,19 @@ TEST_P(ProtobufInformerTest, ARelistAfter410AndALostConnectionStayInProtobuf) {
   EXPECT_THAT(spy_->types, Each(StartsWith(client::kProtobufType)));
 }
 
+TEST_P(ProtobufInformerTest, AServerThatWasRestoredIsNoticed) {
+  Must(cluster_.Add(Named("a", 1)));
+  cluster_.SaveCopy();
+  Start();
+  for (const char* name : {"lost", "lost-too", "lost-as-well"}) Must(cluster_.Add(Named(name, 2)));
+  cluster_.RunUntilIdle();
+  cluster_.RestoreCopy();
+  Must(cluster_.Add(Named("b", 3)));  // with the version of an object that is lost
+  cluster_.Advance(std::chrono::minutes(1));
+  EXPECT_THAT(Cached(), ElementsAre("a=1", "b=3"));
+  EXPECT_THAT(spy_->types, Each(StartsWith(client::kProtobufType)));
+}
+
 TEST_P(ProtobufInformerTest, AnEventThatTheTableDoesNotKnowComesAgainAsJson) {
   Must(cluster_.Add(Named("a", 1)));
   Start();
@@ -166,6 +181,7 @@ TEST_P(ProtobufInformerTest, AnEventThatTheTableDoesNotKnowComesAgainAsJson) {
   ASSERT_EQ(told_->failures.size(), 1u);
   EXPECT_THAT(told_->failures[0], HasSubstr("samples.test.kgen.dev/v1 come as JSON from now on"));
   EXPECT_THAT(told_->failures[0], HasSubstr("which this program does not know"));
+  EXPECT_EQ(told_->lists, 1);  // the watch has continued where it was
   AddUnknownMember("b", 5);
   cluster_.RunUntilIdle();
   EXPECT_THAT(Cached(), Contains("b=5"));

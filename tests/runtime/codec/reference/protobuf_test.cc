@@ -155,6 +155,17 @@ TEST_F(ProtobufTest, TimesAreAbsentIfZeroAndRefusedOutOfRange) {
   EXPECT_FALSE(with_start(1, 1'000'000'000));
 }
 
+TEST_F(ProtobufTest, AnEntryWithoutItsKeyOrItsValueHasEmptyText) {
+  std::string value, metadata, message;
+  AppendField(2, "value", value);
+  AppendField(11, value, metadata);
+  AppendField(12, "", metadata);
+  AppendField(1, metadata, message);
+  const Pod pod = Must(Decode<Pod>(message, kProtobuf));
+  EXPECT_EQ(pod.metadata.labels[""], "value");
+  EXPECT_TRUE(pod.metadata.annotations.contains(""));
+}
+
 TEST_F(ProtobufTest, RawJsonIsAsAServerWritesIt) {
   using k8s::apps::v1::ControllerRevision;
   const auto with_data = [](std::string_view json) {
