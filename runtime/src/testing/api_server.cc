@@ -271,7 +271,8 @@ std::optional<Fault> ApiServer::TakeFault(const ApiCall& call) {
       continue;
     }
     Fault taken = *fault;
-    if (fault->times != kAlways && --fault->times == 0) faults_.erase(fault);
+    if (fault->times != kAlways) --fault->times;
+    if (fault->times == 0) faults_.erase(fault);
     return taken;
   }
   return std::nullopt;

@@ -173,7 +173,8 @@ void ApiServer::ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call)
 }
 
 void ApiServer::ArmBookmark(const Shared<WatchStream>& watch) {
-  watch->bookmark = executor_->clock()->After(
+  WatchStream& stream = *watch;
+  stream.bookmark = executor_->clock()->After(
       kBookmarkEvery, TimerKind::kHousekeeping, [this, self = Shared<ApiServer>(this), watch] {
         executor_->Post(strand_, [this, self, watch] {
           const MutexLock lock(mutex_);
