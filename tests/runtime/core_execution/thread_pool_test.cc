@@ -122,6 +122,38 @@ TEST_F(ThreadPoolTest, GivesEachBlockingTaskAThreadAndEndsItWhenIdle) {
   EXPECT_EQ(ended, 8);
 }
 
+TEST_F(ThreadPoolTest, StartsFewThreadsForManyBlockingTasksThatDoNotBlock) {
+  const auto pool = MakeThreadPool({.threads = 1});
+  constexpr int kTasks = 400;
+  const auto done = pool->MakeWaiter("all of them");
+  std::atomic<int> left = kTasks;
+  for (int i = 0; i < kTasks; ++i) {
+    pool->Blocking("busy", [&] {
+      for (const TimePoint end = SystemClock()->Now() + 100us; SystemClock()->Now() < end;) {
+      }
+      if (--left == 0) done->Notify();
+    });
+  }
+  ASSERT_TRUE(done->Wait({}, Soon()));
+  EXPECT_LT(detail::CensusOf(*pool).blocking, 20u);
+}
+
+TEST_F(ThreadPoolTest, StartsThreadsBesideTasksThatBlockWithoutTellingThePool) {
+  constexpr int kTasks = 8;
+  std::atomic<int> inside = 0;
+  const Shared<detail::Sleeper> gates[kTasks] = {detail::MakeSleeper(), detail::MakeSleeper(), detail::MakeSleeper(),
+                                                 detail::MakeSleeper(), detail::MakeSleeper(), detail::MakeSleeper(),
+                                                 detail::MakeSleeper(), detail::MakeSleeper()};
+  for (const Shared<detail::Sleeper>& gate : gates) {
+    pool_->Blocking("blocked", [&inside, gate] {
+      ++inside;
+      gate->SleepUntil(Soon());
+    });
+  }
+  EXPECT_TRUE(Eventually([&] { return inside == kTasks; }));
+  for (const Shared<detail::Sleeper>& gate : gates) gate->Wake();
+}
+
 TEST_F(ThreadPoolTest, CostsNoThreadBeforeTheFirstTask) {
   EXPECT_EQ(detail::CensusOf(*pool_).posted, 0u);
   EXPECT_EQ(detail::CensusOf(*pool_).blocking, 0u);

@@ -1,21 +1,33 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The real executor: three lanes of threads over one lock. Posted work has a fixed number of threads; blocking work
-// gets a thread whenever none is idle, up to a limit, and idle threads end after a while. Work that blocking work waits
-// for (a token file, a name) has a separate lane; otherwise it could never run once blocking work holds every thread. A
-// strand is a queue that is in at most one of the first two lanes at a time, by the kind of its next task.
+// The real executor: three lanes of threads over one lock. Posted work has a fixed number of threads. Blocking work has
+// as many as it needs, up to a limit, and idle threads end after a while. Work that blocking work waits for (a token
+// file, a name) has a separate lane; otherwise it could never run once blocking work holds every thread. A strand is a
+// queue that is in at most one of the first two lanes at a time, by the kind of its next task.
+//
+// Most blocking work is short: a handler that adds a key to a queue. When a thousand handlers have something to do at
+// the same moment, a few threads are through with it before a thousand could be started. So blocking work that finds
+// no idle thread starts one only while fewer than kBusyThreads are busy. A thread is not busy while it waits
+// (Waiter::Wait() tells the pool), nor while it is blocked in user code: its work has taken kStuck, and the system has
+// the thread asleep. As long as work is waiting, an idle thread of posted work looks every kStuck whether more threads
+// are needed.
 //
 // The handle (ThreadPool) and the threads share PoolState, so that the last reference may be dropped on any thread,
 // even one of the pool: then its threads are released instead of joined (core/execution/thread.h).
 #include "core/execution/thread_pool.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -39,9 +51,25 @@ using detail::Thread;
 constexpr int kTasksInARow = 64;                               // of one strand, before the thread serves others
 constexpr std::size_t kSpansAtOnce = 8;                        // spans of memory, which take some hundred microseconds
 constexpr Nanos kStartAgain = std::chrono::milliseconds(100);  // after a thread could not be started
+constexpr std::size_t kBusyThreads = 4;                        // of blocking work, before more start only when needed
+constexpr Nanos kStuck = std::chrono::milliseconds(1);         // work that takes longer may be blocked
 constexpr int kShortThreads = 2;  // beyond max_threads: so that a slow name server does not delay reading a token file
 
 enum class Kind : std::uint8_t { kPosted, kBlocking, kShort };
+
+// Returns whether the system has this thread of the process asleep, or cannot tell. Otherwise it runs, or could.
+bool IsAsleep(pid_t thread) noexcept {
+  char text[256];
+  std::snprintf(text, sizeof text, "/proc/self/task/%d/stat", static_cast<int>(thread));
+  const int file = ::open(text, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return thread != 0;
+  const ssize_t size = ::read(file, text, sizeof text);
+  ::close(file);
+  // "1234 (name) S ...", where the name may contain anything.
+  const std::string_view status(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  const std::size_t name_end = status.rfind(')');
+  return name_end == status.npos || status.substr(name_end, 3) != ") R";
+}
 
 // A queue of elements that are linked by `next` and owned by their users. Allocates nothing.
 template <typename T>
@@ -175,6 +203,16 @@ void Discard(Job* job) noexcept {
 struct Worker {
   Shared<Sleeper> sleeper = detail::MakeSleeper();
   Thread thread;
+
+  // The following are of blocking work.
+  void Begins() noexcept {
+    busy_since = SystemClock()->Now();
+    blocked = false;
+  }
+  pid_t id = 0;                                 // 0 until it runs
+  TimePoint busy_since = SystemClock()->Now();  // when its work began, or went on after a wait
+  bool waits = false;                           // in Waiter::Wait()
+  bool blocked = false;                         // seen asleep since busy_since
 };
 
 struct Lane {
@@ -226,18 +264,8 @@ class PoolState final : public detail::WaitScope {
   }
 
   // WaitScope.
-  void Enter(Wait& wait) noexcept override {
-    const MutexLock lock(mutex_);
-    wait.next = waits_;
-    wait.link = &waits_;
-    if (waits_ != nullptr) waits_->link = &wait.next;
-    waits_ = &wait;
-  }
-  void Leave(Wait& wait) noexcept override {
-    const MutexLock lock(mutex_);
-    *wait.link = wait.next;
-    if (wait.next != nullptr) wait.next->link = wait.link;
-  }
+  void Enter(Wait& wait) noexcept override;
+  void Leave(Wait& wait) noexcept override;
   bool closed() const noexcept override {
     const MutexLock lock(mutex_);
     return closed_;
@@ -248,7 +276,10 @@ class PoolState final : public detail::WaitScope {
   [[nodiscard]] Shared<Sleeper> FindOrStart(const Shared<PoolState>& self, Lane& lane) noexcept KGEN_REQUIRES(mutex_);
   bool Start(const Shared<PoolState>& self, Lane& lane) noexcept KGEN_REQUIRES(mutex_);
   bool StartForWaiting(const Shared<PoolState>& self) noexcept KGEN_REQUIRES(mutex_);
-  [[nodiscard]] Shared<Sleeper> ReportLimit(const Shared<PoolState>& self) KGEN_REQUIRES(mutex_);
+  [[nodiscard]] Shared<Sleeper> GrowLater(const Shared<PoolState>& self) noexcept KGEN_REQUIRES(mutex_);
+  void Grow(const Shared<PoolState>& self) noexcept KGEN_REQUIRES(mutex_);
+  std::size_t Busy(TimePoint now) noexcept KGEN_REQUIRES(mutex_);
+  [[nodiscard]] Shared<Sleeper> ReportLimit(const Shared<PoolState>& self) noexcept KGEN_REQUIRES(mutex_);
   bool WaitForWork(Lane& lane, Worker* worker) KGEN_REQUIRES(mutex_);
   void Retire(Lane& lane, Worker* worker) KGEN_REQUIRES(mutex_);
   void Run(Lane& lane, Job* job);
@@ -260,7 +291,10 @@ class PoolState final : public detail::WaitScope {
   Lane posted_ KGEN_GUARDED_BY(mutex_);  // the `kind` and `limit` of a lane are constant
   Lane blocking_ KGEN_GUARDED_BY(mutex_);
   Lane short_ KGEN_GUARDED_BY(mutex_);
-  Wait* waits_ KGEN_GUARDED_BY(mutex_) = nullptr;  // those in Waiter::Wait
+  Wait* waits_ KGEN_GUARDED_BY(mutex_) = nullptr;    // those in Waiter::Wait
+  std::size_t waiting_ KGEN_GUARDED_BY(mutex_) = 0;  // threads of blocking work among these
+  // When a thread of posted work calls Grow(); kNoDeadline while no blocking work waits for a thread.
+  TimePoint grow_at_ KGEN_GUARDED_BY(mutex_) = Waiter::kNoDeadline;
   // If Close() runs on a thread of the pool, the threads keep running and keep using their workers.
   std::vector<std::unique_ptr<Worker>> left_behind_[3] KGEN_GUARDED_BY(mutex_);
   std::vector<Shared<Observer>> observers_ KGEN_GUARDED_BY(mutex_);
@@ -270,6 +304,8 @@ class PoolState final : public detail::WaitScope {
 
 // The pool that a thread belongs to, for a handle that is dropped on it.
 thread_local constinit const PoolState* current_pool = nullptr;
+// On a thread of blocking work: itself.
+thread_local constinit Worker* current_worker = nullptr;
 
 void PoolState::Add(const Shared<PoolState>& self, Kind kind, Job* job) noexcept {
   Shared<Sleeper> sleeper;
@@ -296,16 +332,17 @@ Shared<Sleeper> PoolState::FindOrStart(const Shared<PoolState>& self, Lane& lane
     lane.idle.pop_back();
     return worker->sleeper;
   }
-  if (static_cast<int>(lane.workers.size()) < lane.limit && Start(self, lane)) return {};
+  const bool below_limit = static_cast<int>(lane.workers.size()) < lane.limit;
+  if (below_limit && lane.kind == Kind::kBlocking && lane.workers.size() - waiting_ >= kBusyThreads) {
+    if (Shared<Sleeper> watcher = GrowLater(self)) return watcher;
+    if (grow_at_ != Waiter::kNoDeadline) return {};
+  }
+  if (below_limit && Start(self, lane)) return {};
   Shared<Sleeper> starter;  // see StartForWaiting()
   if (lane.workers.empty() && !posted_.idle.empty()) starter = posted_.idle.back()->sleeper;
   if (lane.kind != Kind::kBlocking) return starter;
-  try {
-    // If there is a starter, it is the same thread.
-    if (Shared<Sleeper> reporter = ReportLimit(self)) return reporter;
-  } catch (const std::bad_alloc&) {
-    limit_reported_ = false;
-  }
+  // If there is a starter, it is the same thread.
+  if (Shared<Sleeper> reporter = ReportLimit(self)) return reporter;
   return starter;
 }
 
@@ -334,26 +371,99 @@ bool PoolState::StartForWaiting(const Shared<PoolState>& self) noexcept {
   return all;
 }
 
-// The observer is user code, so a posted task calls it, without holding the lock.
-Shared<Sleeper> PoolState::ReportLimit(const Shared<PoolState>& self) {
-  if (limit_reported_ || observers_.empty()) return {};
-  auto job = std::make_unique<Job>();
-  job->task = [observers = observers_] {
-    for (const Shared<Observer>& observer : observers) {
-      NotifyObserver(observer, [](Observer& o) { o.OnLimiterWaited({.what = "executor threads"}); });
+// Lets a thread of posted work call Grow(). Returns the one that must be woken for that; null if it needs no wake, or
+// if there is no such thread, and then grow_at_ stays as it is.
+Shared<Sleeper> PoolState::GrowLater(const Shared<PoolState>& self) noexcept {
+  if (grow_at_ != Waiter::kNoDeadline) return {};
+  if (posted_.workers.empty() && !Start(self, posted_)) return {};
+  grow_at_ = SystemClock()->Now() + kStuck;
+  return posted_.idle.empty() ? Shared<Sleeper>() : posted_.idle.back()->sleeper;
+}
+
+// Starts threads for blocking work that waits, until kBusyThreads are busy.
+void PoolState::Grow(const Shared<PoolState>& self) noexcept {
+  const TimePoint now = SystemClock()->Now();
+  std::size_t busy = Busy(now);
+  const Job* job = blocking_.ready.front();
+  for (; job != nullptr && busy < kBusyThreads; job = job->next, ++busy) {
+    if (static_cast<int>(blocking_.workers.size()) >= blocking_.limit) {
+      grow_at_ = Waiter::kNoDeadline;  // the rest runs when others have ended
+      if (const Shared<Sleeper> reporter = ReportLimit(self)) reporter->Wake();
+      return;
     }
-  };
-  limit_reported_ = true;
-  posted_.ready.Push(job.release());
+    if (!Start(self, blocking_)) break;
+  }
+  grow_at_ = job != nullptr ? now + kStuck : Waiter::kNoDeadline;
+}
+
+// Counts the threads of blocking work that are at work. On a busy machine a thread may get no processor for
+// milliseconds; starting more of them would not help.
+std::size_t PoolState::Busy(TimePoint now) noexcept {
+  std::size_t busy = 0;
+  for (const std::unique_ptr<Worker>& worker : blocking_.workers) {
+    if (!worker->blocked && now - worker->busy_since >= kStuck) worker->blocked = IsAsleep(worker->id);
+    if (!worker->waits && !worker->blocked) ++busy;
+  }
+  return busy;
+}
+
+// A thread that begins to wait makes room for another one.
+void PoolState::Enter(Wait& wait) noexcept {
+  Shared<Sleeper> sleeper;
+  {
+    const MutexLock lock(mutex_);
+    wait.next = waits_;
+    wait.link = &waits_;
+    if (waits_ != nullptr) waits_->link = &wait.next;
+    waits_ = &wait;
+    if (current_pool != this || current_worker == nullptr) return;
+    current_worker->waits = true;
+    ++waiting_;
+    if (!closed_ && !blocking_.ready.empty()) sleeper = FindOrStart(Shared<PoolState>(this), blocking_);
+  }
+  if (sleeper) sleeper->Wake();
+}
+
+void PoolState::Leave(Wait& wait) noexcept {
+  const MutexLock lock(mutex_);
+  *wait.link = wait.next;
+  if (wait.next != nullptr) wait.next->link = wait.link;
+  if (current_pool != this || current_worker == nullptr) return;
+  current_worker->waits = false;
+  current_worker->Begins();
+  --waiting_;
+}
+
+// The observer is user code, so a posted task calls it, without holding the lock.
+Shared<Sleeper> PoolState::ReportLimit(const Shared<PoolState>& self) noexcept {
+  if (limit_reported_ || observers_.empty()) return {};
+  try {
+    auto job = std::make_unique<Job>();
+    job->task = [observers = observers_] {
+      for (const Shared<Observer>& observer : observers) {
+        NotifyObserver(observer, [](Observer& o) { o.OnLimiterWaited({.what = "executor threads"}); });
+      }
+    };
+    limit_reported_ = true;
+    posted_.ready.Push(job.release());
+  } catch (const std::bad_alloc&) {
+    return {};  // the next task that finds no thread tries again
+  }
   return FindOrStart(self, posted_);
 }
 
 void PoolState::Work(Lane& lane, Worker* worker) {
   current_pool = this;
-  detail::OnPostedThread() = lane.kind == Kind::kPosted;
+  const bool posted = lane.kind == Kind::kPosted;
+  const bool blocking = lane.kind == Kind::kBlocking;
+  if (blocking) current_worker = worker;
+  detail::OnPostedThread() = posted;
   const MutexLock lock(mutex_);
+  worker->id = ::gettid();
   bool may_give_back = true;
   while (!closed_ && !ForkedChild()) {  // a task may fork; the child then ends with this thread
+    const bool due = posted && grow_at_ != Waiter::kNoDeadline && SystemClock()->Now() >= grow_at_;
+    if (due) Grow(Shared<PoolState>(this));
     if (lane.ready.empty()) {
       if (may_give_back) {  // the thread is idle, so it makes the system calls that Free() has deferred
         mutex_.unlock();
@@ -365,6 +475,7 @@ void PoolState::Work(Lane& lane, Worker* worker) {
       continue;
     }
     Job* const job = lane.ready.Pop();
+    if (blocking) worker->Begins();
     mutex_.unlock();
     Run(lane, job);
     may_give_back = true;
@@ -377,9 +488,10 @@ bool PoolState::WaitForWork(Lane& lane, Worker* worker) {
   lane.idle.push_back(worker);
   const bool stays = lane.kind == Kind::kPosted;
   const bool again = stays && !StartForWaiting(Shared<PoolState>(this));
+  TimePoint until = grow_at_;
+  if (again || !stays) until = SystemClock()->Now() + (again ? kStartAgain : idle_);
   mutex_.unlock();
-  const Nanos most = again ? kStartAgain : idle_;
-  const bool woken = worker->sleeper->SleepUntil(stays && !again ? Waiter::kNoDeadline : SystemClock()->Now() + most);
+  const bool woken = worker->sleeper->SleepUntil(until);
   mutex_.lock();
   const auto still_idle = std::find(lane.idle.begin(), lane.idle.end(), worker);
   if (still_idle == lane.idle.end()) return true;  // work was assigned; the wake may still be on its way
