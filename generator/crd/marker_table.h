@@ -9,9 +9,17 @@
 #include <span>
 #include <string_view>
 
-#include "generator/crd/markers.h"
-
 namespace kgen::generator::crd {
+
+// What a marker may describe; a set.
+enum MarkerPlace : std::uint8_t {
+  kOnStruct = 1,
+  kOnMember = 2,
+  kOnEnum = 4,
+  kOnEnumValue = 8,
+  kOnAlias = 16,  // using Name = kgen::String;
+  kOnNamespace = 32,
+};
 
 // kIgnored: only Go's programs read it.
 enum class ValueForm : std::uint8_t { kNone, kBool, kInteger, kNumber, kText, kList, kJson, kArgs, kIgnored };

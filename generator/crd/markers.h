@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/crd/marker_table.h"
 #include "generator/diagnostic.h"
 
 namespace kgen::generator::crd {
@@ -28,16 +29,6 @@ namespace kgen::generator::crd {
 struct CommentLine {
   std::string text;
   Origin origin;
-};
-
-// What a marker may describe; a set.
-enum MarkerPlace : std::uint8_t {
-  kOnStruct = 1,
-  kOnMember = 2,
-  kOnEnum = 4,
-  kOnEnumValue = 8,
-  kOnAlias = 16,  // using Name = kgen::String;
-  kOnNamespace = 32,
 };
 
 // From a list to its elements, or from a map to its values. kEach, of +k8s:eachVal, is either. kKeys, of +k8s:eachKey,

@@ -124,7 +124,7 @@ class Resolver {
   }
 
   void ResolveTypes() {
-    SchemaResolver schemas(draft_, named_, object_meta_, diagnostics_, options_);
+    SchemaResolver schemas(draft_, named_, object_meta_, diagnostics_, options_.quantity_by_pattern);
     api_.types.reserve(candidates_.size());
     for (const Candidate& candidate : candidates_) {
       NamedType type;

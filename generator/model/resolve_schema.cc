@@ -283,7 +283,7 @@ bool SchemaResolver::IsIntOrString(const RawSchema& raw) const {
 
 Schema SchemaResolver::DecideIntOrString(const RawSchema& raw) const {
   const auto known = std::find(kQuantityPatterns.begin(), kQuantityPatterns.end(), raw.facets.pattern);
-  const bool quantity = options_.quantity_by_pattern && known != kQuantityPatterns.end();
+  const bool quantity = quantity_by_pattern_ && known != kQuantityPatterns.end();
   return Make(quantity ? Kind::kQuantity : Kind::kIntOrString);
 }
 

@@ -13,7 +13,6 @@
 #include "generator/diagnostic.h"
 #include "generator/document_path.h"
 #include "generator/model/raw_schema.h"
-#include "generator/model/resolve.h"
 #include "generator/model/schema.h"
 
 namespace kgen::generator::model {
@@ -34,8 +33,12 @@ class SchemaResolver {
   };
 
   SchemaResolver(const Draft& draft, const std::map<std::string, TypeId, std::less<>>& named, TypeId object_meta,
-                 Diagnostics& diagnostics, const ResolveOptions& options)
-      : draft_(draft), named_(named), object_meta_(object_meta), diagnostics_(diagnostics), options_(options) {}
+                 Diagnostics& diagnostics, bool quantity_by_pattern)
+      : draft_(draft),
+        named_(named),
+        object_meta_(object_meta),
+        diagnostics_(diagnostics),
+        quantity_by_pattern_(quantity_by_pattern) {}
 
   // Any schema.
   Schema Resolve(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
@@ -71,7 +74,7 @@ class SchemaResolver {
   const std::map<std::string, TypeId, std::less<>>& named_;
   const TypeId object_meta_;
   Diagnostics& diagnostics_;
-  const ResolveOptions& options_;
+  const bool quantity_by_pattern_;  // as in ResolveOptions
   std::vector<std::string_view> following_;  // definitions without a struct of their own that are being expanded
   std::size_t followed_ = 0;                 // values created for such definitions so far
   bool told_of_size_ = false;

@@ -17,7 +17,7 @@
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/LangOptions.h"
 #include "clang/Basic/SourceLocation.h"
-#include "generator/crd/clang/header_reader.h"
+#include "generator/crd/clang/header_options.h"
 #include "generator/crd/description.h"
 #include "generator/diagnostic.h"
 

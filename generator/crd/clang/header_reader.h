@@ -5,26 +5,11 @@
 #ifndef KGEN_GENERATOR_CRD_CLANG_HEADER_READER_H_
 #define KGEN_GENERATOR_CRD_CLANG_HEADER_READER_H_
 
-#include <string>
-#include <vector>
-
+#include "generator/crd/clang/header_options.h"
 #include "generator/crd/description.h"
 #include "generator/diagnostic.h"
 
 namespace kgen::generator::crd {
-
-struct HeaderOptions {
-  std::vector<std::string> headers;       // paths; their structs are the API
-  std::vector<std::string> sources = {};  // paths; only their markers +kgen:rbac are read, and nothing is compiled
-  std::string root;                       // code includes headers relative to this folder
-  std::vector<std::string> flags;         // of the compiler: -I..., -D..., -std=...
-  // Headers of this folder ("acme/") that do not exist are skipped: kgen-crd itself generates them.
-  std::string generated;
-  // The namespaces of other APIs, whose types may be members: "k8s". kgen::meta::v1 always is one. Structs with
-  // KGEN_OBJECT are read as those of `headers`; of generated ones, only the names are.
-  std::vector<std::string> uses;
-  std::string resource_dir;  // Clang's own headers; empty: where Clang 22 is installed
-};
 
 // Empty, with errors in `diagnostics`, if a header does not compile: types that Clang cannot resolve would be read as
 // int. With other errors, as of single members whose type Clang refuses, all structs, enums and members that have none.

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "generator/emit/plan/plan_metadata.h"
-#include "generator/emit/plan/shapes.h"
 #include "generator/emit/spelling/describe.h"
 #include "generator/emit/spelling/escaping.h"
 #include "generator/emit/spelling/names.h"
@@ -22,7 +21,6 @@ constexpr std::size_t kColumns = 120;
 
 // A table counts members and offsets in 16 bits; a member takes at most 16 bytes.
 constexpr std::size_t kMostMembers = 4000;
-constexpr std::size_t kLongestName = 32767;
 
 // Compilers need quadratic time for the members of one struct: 5,000 constants take a second, 20,000 take 25.
 constexpr std::size_t kMostConstants = 5000;
@@ -207,46 +205,6 @@ struct StructPlanner::Scope {
     return names;
   }
 };
-
-bool IsTableName(std::string_view wire_name) {
-  const auto escaped = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; };
-  return !wire_name.empty() && wire_name.size() <= kLongestName &&
-         std::none_of(wire_name.begin(), wire_name.end(), escaped);
-}
-
-const model::Schema& Resolved(const model::Api& api, const model::Schema& schema) {
-  const model::Schema* at = &schema;
-  // The bound ends the loop if aliases refer to each other in a cycle.
-  for (std::size_t i = 0; at->kind == Kind::kRef && i <= api.types.size(); ++i) {
-    const model::NamedType& type = api.types[at->ref];
-    if (type.runtime || type.schema.kind == Kind::kObject) break;
-    at = &type.schema;
-  }
-  return *at;
-}
-
-std::vector<std::string> SortedValues(const model::Schema& schema) {
-  std::vector<std::string> values;
-  values.reserve(schema.enum_values.size());
-  for (const model::EnumValue& value : schema.enum_values) values.push_back(value.text);
-  std::sort(values.begin(), values.end());
-  return values;
-}
-
-std::function<std::string(std::string_view)> NameObjects(const model::Api& api,
-                                                         const std::vector<const model::Field*>& fields,
-                                                         const std::set<std::string, std::less<>>& taken) {
-  std::vector<std::string> names;
-  std::set<std::string, std::less<>> elements;
-  names.reserve(fields.size());
-  for (const model::Field* field : fields) {
-    names.push_back(field->name);
-    if (Resolved(api, *field->schema).element != nullptr) elements.insert(field->name);
-  }
-  return [=](std::string_view name) {
-    return elements.contains(name) ? ElementTypeIdentifier(name, names, taken) : TypeIdentifier(name);
-  };
-}
 
 std::vector<Member> StructPlanner::Members(const Shape& shape, Role role, const std::string& title) const {
   std::vector<Member> members;

@@ -7,7 +7,6 @@
 #ifndef KGEN_GENERATOR_EMIT_PLAN_PLAN_TYPES_H_
 #define KGEN_GENERATOR_EMIT_PLAN_PLAN_TYPES_H_
 
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -16,21 +15,11 @@
 
 #include "generator/diagnostic.h"
 #include "generator/emit/plan/plan.h"
+#include "generator/emit/plan/schemas.h"
+#include "generator/emit/plan/shapes.h"
 #include "generator/model/api.h"
 
 namespace kgen::generator::emit {
-
-// The C++ names of a NamedType.
-struct TypeName {
-  bool emitted = false;   // false: the type has no struct, and members of this type are kgen::Json
-  bool runtime = false;   // declared by the runtime
-  bool used = false;      // declared by another API
-  bool open = false;      // only declared at this point; defined later in the same header
-  std::string name;       // "PodSpec"
-  std::string qualified;  // "::k8s::core::v1::PodSpec"
-  std::string scope;      // the namespace: "k8s::core::v1"
-  std::string header;     // with the definition, unless the runtime has it: "k8s/core/v1/common_types.h"
-};
 
 // The two spellings of a type: inside the struct, and in the tables at namespace scope.
 struct Spelling {
@@ -40,9 +29,6 @@ struct Spelling {
 
 // A member of a struct: its property at each position of the struct. Never empty; all have the same name.
 using Member = std::vector<const model::Field*>;
-
-class Shapes;
-struct Shape;
 
 class StructPlanner {
  public:
@@ -87,22 +73,6 @@ class StructPlanner {
   mutable std::map<const Shape*, std::set<std::string_view>> differing_;  // results of DifferingProse()
   mutable std::map<const Shape*, bool> differing_inside_;                 // results of HasDifferingProse()
 };
-
-// Follows the references of a schema through aliases. The result is a kRef only if it refers to a struct.
-const model::Schema& Resolved(const model::Api& api, const model::Schema& schema);
-
-// The values of an enum in byte order, whatever the order of the document.
-std::vector<std::string> SortedValues(const model::Schema& schema);
-
-// Returns a function that maps the wire name of a property to the name of its type, for properties that are anonymous
-// objects. `fields` are all properties of the enclosing struct; `taken` are names that already have a meaning there.
-std::function<std::string(std::string_view)> NameObjects(const model::Api& api,
-                                                         const std::vector<const model::Field*>& fields,
-                                                         const std::set<std::string, std::less<>>& taken);
-
-// Returns whether a field table can hold this name. The encoder writes the names of a table without escaping them, so a
-// name that JSON has to escape gets no member, nor does an empty or very long one. UnknownFields keeps such fields.
-bool IsTableName(std::string_view wire_name);
 
 }  // namespace kgen::generator::emit
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "generator/emit/plan/make_plan.h"
-#include "generator/emit/plan/plan_types.h"
+#include "generator/emit/plan/schemas.h"
 #include "generator/emit/spelling/escaping.h"
 #include "generator/emit/spelling/names.h"
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "generator/emit/plan/plan_types.h"
+#include "generator/emit/plan/schemas.h"
 
 namespace kgen::generator::emit {
 namespace {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <utility>
 
-#include "generator/emit/plan/plan_types.h"
 #include "generator/emit/spelling/escaping.h"
 #include "generator/emit/spelling/names.h"
 

@@ -23,7 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "generator/emit/plan/plan_types.h"
+#include "generator/emit/plan/schemas.h"
 #include "generator/model/api.h"
 
 namespace kgen::generator::emit {

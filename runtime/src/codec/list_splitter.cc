@@ -28,9 +28,8 @@ std::string ApiVersionOf(const KindInfo& kind) {
 // values and items are called pieces, and one of three scanners finds the end of each.
 namespace {
 
-class JsonSplitter final : public ListSplitter::Impl {
+class JsonSplitter final : public ItemSplitter {
  public:
-  using OnItem = ListSplitter::OnItem;
   JsonSplitter(OnItem on_item, std::size_t max_item_bytes) : on_item_(std::move(on_item)), max_bytes_(max_item_bytes) {}
 
   Result<void> Feed(std::string_view bytes) override {

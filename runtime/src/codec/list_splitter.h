@@ -18,10 +18,10 @@
 #define KGEN_SRC_CODEC_LIST_SPLITTER_H_
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 
+#include "codec/item_splitter.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/result.h"
@@ -32,10 +32,7 @@ namespace kgen {
 // Thread safety: one thread at a time. Does not block.
 class ListSplitter {
  public:
-  // The view is valid during the call. An error ends the splitting and is returned by Feed(). Of an item that is larger
-  // than the limit, only the first max_item_bytes + 1 bytes are passed on: enough for a decoder with the same limit to
-  // refuse it by its size, and for PeekIdentity().
-  using OnItem = std::function<Result<void>(std::string_view item)>;
+  using OnItem = ItemSplitter::OnItem;
   static constexpr std::size_t kMaxItemBytes = std::size_t{16} << 20;
   explicit ListSplitter(OnItem on_item, std::size_t max_item_bytes = kMaxItemBytes,
                         Encoding encoding = Encoding::kJson);
@@ -55,22 +52,8 @@ class ListSplitter {
   std::size_t items() const noexcept;  // so far
   bool has_items() const noexcept;     // the member items has been seen: an array or null
 
-  // What splits one encoding. Public for its implementations only.
-  class Impl {
-   public:
-    Impl() = default;
-    Impl(const Impl&) = delete;
-    Impl& operator=(const Impl&) = delete;
-    virtual ~Impl() = default;
-    virtual Result<void> Feed(std::string_view bytes) = 0;
-    virtual Result<meta::v1::ListMeta> Finish() = 0;
-    virtual const std::string& envelope() const noexcept = 0;
-    virtual std::size_t items() const noexcept = 0;
-    virtual bool has_items() const noexcept = 0;
-  };
-
  private:
-  Impl* impl_;
+  ItemSplitter* impl_;
 };
 
 // Checks by apiVersion and kind that a response is the list of that kind. `envelope` is ListSplitter::envelope(). If

@@ -12,13 +12,13 @@
 #include <string>
 #include <string_view>
 
-#include "codec/list_splitter.h"
+#include "codec/item_splitter.h"
 
 namespace kgen::codec {
 
-class ProtobufSplitter final : public ListSplitter::Impl {
+class ProtobufSplitter final : public ItemSplitter {
  public:
-  ProtobufSplitter(ListSplitter::OnItem on_item, std::size_t max_item_bytes)
+  ProtobufSplitter(OnItem on_item, std::size_t max_item_bytes)
       : on_item_(std::move(on_item)), max_bytes_(max_item_bytes) {}
 
   Result<void> Feed(std::string_view bytes) override;
@@ -46,7 +46,7 @@ class ProtobufSplitter final : public ListSplitter::Impl {
   void MakeEnvelope();
   void Broken(std::string message);
 
-  const ListSplitter::OnItem on_item_;
+  const OnItem on_item_;
   const std::size_t max_bytes_;
   std::string held_{};  // the part of a piece that has arrived
   std::string envelope_{};

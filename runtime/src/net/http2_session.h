@@ -21,7 +21,7 @@
 #include "kgen/core/shared.h"
 #include "kgen/net/transport.h"
 #include "net/event_loop.h"
-#include "net/http2_transport.h"
+#include "net/http2_options.h"
 #include "net/spare_buffers.h"
 #include "net/wire.h"
 

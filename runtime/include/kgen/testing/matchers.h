@@ -10,14 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "kgen/testing/cluster.h"
-
 namespace kgen::testing {
 
-// Matches exactly these writes, in order: HasActions({"create pods default/new"}).
+// Matches exactly these writes of Cluster::actions(), in order: HasActions({"create pods default/new"}).
 MATCHER_P(HasActionsMatching, expected, "") {
   std::vector<std::string> actual;
-  for (const Action& action : arg) actual.push_back(action.str());
+  for (const auto& action : arg) actual.push_back(action.str());
   return ::testing::ExplainMatchResult(::testing::ContainerEq(expected), actual, result_listener);
 }
 inline auto HasActions(std::vector<std::string> expected) { return HasActionsMatching(std::move(expected)); }

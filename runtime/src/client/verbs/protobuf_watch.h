@@ -12,13 +12,13 @@
 #include <string_view>
 #include <utility>
 
-#include "client/verbs/watch_decoder.h"
+#include "client/verbs/event_splitter.h"
 
 namespace kgen {
 
-class ProtobufWatchDecoder final : public WatchDecoder::Impl {
+class ProtobufWatchDecoder final : public EventSplitter {
  public:
-  ProtobufWatchDecoder(WatchDecoder::OnEvent on_event, std::size_t max_event_bytes)
+  ProtobufWatchDecoder(OnEvent on_event, std::size_t max_event_bytes)
       : on_event_(std::move(on_event)), max_event_bytes_(max_event_bytes) {}
 
   Result<void> Feed(std::string_view bytes) override;
@@ -28,7 +28,7 @@ class ProtobufWatchDecoder final : public WatchDecoder::Impl {
   Result<void> Split(std::string_view bytes);
   Result<void> Deliver(std::string_view frame);
 
-  const WatchDecoder::OnEvent on_event_;
+  const OnEvent on_event_;
   const std::size_t max_event_bytes_;
   std::string held_{};  // the part of a frame that has arrived, with its length
   std::optional<Error> failed_{};

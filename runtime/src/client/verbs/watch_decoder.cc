@@ -9,14 +9,6 @@
 #include "codec/scan.h"
 
 namespace kgen {
-WatchEventType TypeOfEvent(std::string_view word) noexcept {
-  if (word == "ADDED") return WatchEventType::kAdded;
-  if (word == "MODIFIED") return WatchEventType::kModified;
-  if (word == "DELETED") return WatchEventType::kDeleted;
-  if (word == "BOOKMARK") return WatchEventType::kBookmark;
-  return word == "ERROR" ? WatchEventType::kError : WatchEventType::kUnknown;
-}
-
 namespace {
 
 // Nothing here recurses, so depth is not limited. The object's decoder refuses one that is nested too deeply.
@@ -121,9 +113,8 @@ class Frame {
   std::optional<Fault> fault_{};
 };
 
-class JsonWatchDecoder final : public WatchDecoder::Impl {
+class JsonWatchDecoder final : public EventSplitter {
  public:
-  using OnEvent = WatchDecoder::OnEvent;
   JsonWatchDecoder(OnEvent on_event, std::size_t max_event_bytes)
       : on_event_(std::move(on_event)), max_event_bytes_(max_event_bytes) {}
 

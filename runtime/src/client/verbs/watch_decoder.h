@@ -13,35 +13,19 @@
 #define KGEN_SRC_CLIENT_VERBS_WATCH_DECODER_H_
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <string>
 #include <string_view>
 
+#include "client/verbs/event_splitter.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 
 namespace kgen {
 
-// The type of an event.
-enum class WatchEventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError, kUnknown };
-
-WatchEventType TypeOfEvent(std::string_view word) noexcept;
-
-struct WatchEvent {
-  WatchEventType type;
-  std::string_view word;              // as on the wire: "ADDED"
-  std::string_view object;            // raw JSON, or a message of protobuf
-  std::string_view api_version = {};  // of the envelope in protobuf
-  std::string_view kind = {};
-};
-
 // Thread safety: one thread at a time. Never blocks. Movable.
 class WatchDecoder {
  public:
-  // The views are valid during the call. An error ends the decoding.
-  using OnEvent = std::function<Result<void>(const WatchEvent& event)>;
+  using OnEvent = EventSplitter::OnEvent;
   explicit WatchDecoder(OnEvent on_event, std::size_t max_event_bytes = 17u << 20, Encoding encoding = Encoding::kJson);
   WatchDecoder(WatchDecoder&&) noexcept = default;
   WatchDecoder& operator=(WatchDecoder&&) noexcept = default;
@@ -52,15 +36,8 @@ class WatchDecoder {
   // True between frames. A stream that ends elsewhere was cut.
   bool at_boundary() const noexcept;
 
-  // What decodes one encoding. Public for its implementations only.
-  class Impl : public SharedObject {
-   public:
-    virtual Result<void> Feed(std::string_view bytes) = 0;
-    virtual bool at_boundary() const noexcept = 0;
-  };
-
  private:
-  Shared<Impl> impl_;
+  Shared<EventSplitter> impl_;
 };
 
 }  // namespace kgen
