@@ -97,7 +97,7 @@ def included_layer(path):
 
 
 def rule_arrows(tree):
-    """core <- codec <- client <- cache <- controller; testing uses all; the generator and LLVM stand apart."""
+    """core <- codec <- net <- client <- cache <- controller; testing uses all; the generator and LLVM stand apart."""
     compiler = re.compile(r"^(llvm|clang|clang-c|generator)/")
     for name in tree.under("runtime/", "generated/", "generator/", "examples/"):
         layer = layer_of(name)
@@ -109,39 +109,101 @@ def rule_arrows(tree):
                 yield name, number, f"{path}: the runtime does not know generated code"
             elif layer and target and LAYERS.index(target) > LAYERS.index(layer):
                 yield name, number, f"{path}: layer {layer} may not use layer {target}"
-            elif name.startswith("generator/") and target in ("cache", "controller", "testing"):
-                yield name, number, f"{path}: the generator uses core, codec and client only"
+            elif name.startswith("generator/") and target not in (None, "core", "codec"):
+                yield name, number, f"{path}: the generator uses core and codec only"
             elif name.startswith(("generated/", "examples/")) and target and not path.startswith("kgen/"):
                 yield name, number, f"{path}: a private header of the runtime"
 
 
+# The rooms of public headers that have no source of the same name, or whose source implements an interface.
+ROOM_OF_HEADER = {
+    "core": ("clock", "conditions", "enum_names", "executor", "object", "printer_column", "try", "waiter"),
+    "core/observers": ("observer",),
+    "core/tables": ("value_type",),
+    "client/verbs": ("async_client", "crd_text", "resource_client", "subresources", "verbs"),
+    "cache": ("dynamic_informer", "informer_options", "shared_informer", "sync_options"),
+    "cache/reflector": ("informer_status", "transform"),
+    "controller/helpers": ("status_part",),
+    "controller/manager": ("controller", "request"),
+    "controller/queue": ("queue_handle",),
+}
+
+
+def stated_order(tree):
+    """(layer, room) -> the room's place in the table of ARCHITECTURE.md; the room "" is the layer's own folder."""
+    page, places, inside = "ARCHITECTURE.md", {}, False
+    for line in tree.lines(page) if page in tree.files else []:
+        inside = line.startswith("| layer | rooms") or (inside and line.startswith("|"))
+        row = re.match(r"\| (\w+) \| (.*) \|$", line) if inside else None
+        for place, room in enumerate(re.findall(r"`([\w/]+)`|\([^)]*\)", row.group(2)) if row else []):
+            places[row.group(1), room] = place
+    return places
+
+
+def rooms_of(tree):
+    """The layer and the room of each source, private header and public header; None for a header that has no room."""
+    rooms = {}
+    for name in tree.under("runtime/src/", "generator/"):
+        layer, *folders = os.path.dirname(name.removeprefix("runtime/src/")).split("/")
+        rooms[name] = (layer, "/".join(folders))
+        if name.startswith("runtime/src/") and name.endswith(".cc"):
+            rooms[f"runtime/include/kgen/{layer}/{os.path.basename(name)[:-3]}.h"] = rooms[name]
+    for room, stems in ROOM_OF_HEADER.items():
+        layer, _, folder = room.partition("/")
+        rooms |= {f"runtime/include/kgen/{layer}/{stem}.h": (layer, folder) for stem in stems}
+    return rooms
+
+
 def rule_rooms(tree):
-    """A folder of the runtime or the generator is a room: it is not large, and no circle of includes leads through two
-    rooms. A public header belongs to the room of the source of the same name, or to none."""
-    sources = tree.under("runtime/src/", "generator/")
+    """A folder of the runtime or the generator is a room: it is not large, and uses only the rooms that stand before it
+    in the table of ARCHITECTURE.md. A public header belongs to the room of the source of the same name."""
     counts = collections.Counter(os.path.dirname(name) for name in tree.under("runtime/", "generator/", "tests/"))
     for folder, count in sorted(counts.items()):
         if count > MAX_FILES:
             yield folder, 1, f"{count} C++ files in one folder; at most {MAX_FILES}, so make rooms by subject"
-    names, room_of = set(sources), {name: os.path.dirname(name) for name in sources}
-    for name in tree.under("runtime/src/", suffixes=(".cc",)):
-        layer, stem = name.split("/")[2], os.path.basename(name)[:-3]
-        room_of[f"runtime/include/kgen/{layer}/{stem}.h"] = os.path.dirname(name)
-    arrows = {}  # (room, room) -> the first include that leads there
-    for name in [*sources, *tree.under("runtime/include/", suffixes=(".h",))]:
+    rooms, order = rooms_of(tree), stated_order(tree)
+    with_rooms = {layer for layer, _ in order}
+    for name in tree.under("runtime/src/", "generator/", "runtime/include/kgen/"):
+        layer, room = rooms.get(name, (layer_of(name), None))
+        if layer not in with_rooms:
+            continue  # all of its files are in one room
+        if (layer, room) not in order:
+            place = "the table of ARCHITECTURE.md" if name in rooms else "ROOM_OF_HEADER in tools/lint/text_rules.py"
+            yield name, 1, f"has no room: add it to {place}"
+            continue
         for number, bracket, path in tree.includes(name):
             paths = [path, f"runtime/src/{path}", f"runtime/include/{path}"] if bracket == '"' else []
-            target = next((room_of[p] for p in paths if p in room_of and (p in names or p in tree.files)), None)
-            if name in room_of and target and target != room_of[name]:
-                arrows.setdefault((room_of[name], target), (name, number, path))
+            target = next((rooms[p] for p in paths if p in rooms and p in tree.files), None)
+            if target in order and target[0] == layer and order[target] > order[layer, room]:
+                yield name, number, f"{path}: room {room or layer} may not use room {target[1] or layer}"
+
+
+def rule_circles(tree):
+    """No circle of includes leads through two files, where a header and the source beside it count as one file."""
+    files = tree.under("runtime/", "generator/", "tests/", "bench/", "examples/")
+    names, arrows = set(files), {}  # (file, file), without endings -> the first include that leads there
+    for name in files:
+        for number, bracket, path in tree.includes(name):
+            beside = os.path.join(os.path.dirname(name), path)
+            paths = [path, f"runtime/src/{path}", f"runtime/include/{path}", beside] if bracket == '"' else []
+            target = next((p for p in paths if p in names), None)
+            start, end = os.path.splitext(name)[0], os.path.splitext(target or name)[0]
+            if start != end and not tree.allowed("circles", name, path):
+                arrows.setdefault((start, end), (name, number, path))
+    count = 0
+    while count != len(arrows):  # drops what leads nowhere, or is led to from nowhere, before the slow search
+        count = len(arrows)
+        starts, ends = {start for start, _ in arrows}, {end for _, end in arrows}
+        arrows = {arrow: at for arrow, at in arrows.items() if arrow[1] in starts and arrow[0] in ends}
     for (start, end), (name, number, path) in sorted(arrows.items()):
         way = shortest_way(arrows, end, start)
         if way:
-            yield name, number, f"{path}: makes a circle of rooms: {' -> '.join([start, *way])}"
+            yield name, number, f"{path}: makes a circle of files: {' -> '.join([start, *way])}; move what both need " \
+                "to a header of its own"
 
 
 def shortest_way(arrows, start, end):
-    """The rooms from `start` to `end` along the arrows, both included, or nothing."""
+    """The rooms or files from `start` to `end` along the arrows, both included, or nothing."""
     ways = [[start]]
     seen = {start}
     while ways:
