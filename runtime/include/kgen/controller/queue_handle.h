@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// KeyType and QueueHandle: the parts of WorkQueue<Key> that are compiled once, for keys of any type. Do not use this
-// header directly; include kgen/controller/work_queue.h.
+// KeyType, AnyWorkQueue and QueueHandle: the parts of WorkQueue<Key> that are compiled once, for keys of any type. Do
+// not use this header directly; include kgen/controller/work_queue.h.
 #ifndef KGEN_CONTROLLER_QUEUE_HANDLE_H_
 #define KGEN_CONTROLLER_QUEUE_HANDLE_H_
 
@@ -20,14 +20,9 @@
 namespace kgen {
 
 struct AddOptions;
-struct ProcessOptions;
 struct Requeue;
 struct WorkQueueMetrics;
 struct WorkQueueOptions;
-
-namespace controller {
-class QueueState;
-}
 
 namespace detail {
 
@@ -88,29 +83,34 @@ struct ItemReceiver {
   void (*take)(void* to, const void* key, int priority);
 };
 
-// Shared by the copies of a WorkQueue; the last one shuts the queue down. Has the members of WorkQueue, for keys
-// whose type the queue knows only by their KeyType. Does nothing in a forked child.
+// The queue behind WorkQueue, for keys whose type it knows only by their KeyType. Its functions do what WorkQueue says;
+// in a forked child they do nothing, or fail.
+class AnyWorkQueue : public SharedObject {
+ public:
+  virtual void Add(const void* key, const AddOptions& options) = 0;
+  virtual bool TryGet(const ItemReceiver& receiver) = 0;  // false: nothing is ready
+  virtual Result<void> Get(const std::stop_token& stop, const ItemReceiver& receiver) = 0;
+  virtual void Done(const void* key) = 0;
+  virtual void Forget(const void* key) = 0;
+  virtual int NumRequeues(const void* key) = 0;
+  virtual std::size_t size() = 0;
+  virtual WorkQueueMetrics metrics() = 0;
+  virtual Result<void> Process(int workers, const std::stop_token& stop, Reconciler reconcile, bool drain) = 0;
+  virtual void ShutDown() = 0;
+  virtual Result<void> ShutDownWithDrain(const std::stop_token& stop) = 0;
+  virtual bool ShuttingDown() = 0;
+};
+
+// Shared by the copies of a WorkQueue; the last one shuts the queue down. Timers, workers and blocked calls hold only
+// the queue.
 class QueueHandle : public SharedObject {
  public:
   QueueHandle(const KeyType& type, WorkQueueOptions options);
-  ~QueueHandle() override;
-
-  void Add(const void* key, const AddOptions& options) const;
-  bool TryGet(const ItemReceiver& receiver) const;  // false: nothing is ready
-  Result<void> Get(const std::stop_token& stop, const ItemReceiver& receiver) const;
-  void Done(const void* key) const;
-  void Forget(const void* key) const;
-  int NumRequeues(const void* key) const;
-  std::size_t size() const;
-  WorkQueueMetrics metrics() const;
-  Result<void> Process(int workers, const std::stop_token& stop, Reconciler reconcile,
-                       const ProcessOptions& options) const;
-  void ShutDown() const;
-  Result<void> ShutDownWithDrain(const std::stop_token& stop) const;
-  bool ShuttingDown() const;
+  ~QueueHandle() override { queue_->ShutDown(); }
+  AnyWorkQueue& queue() const noexcept { return *queue_; }
 
  private:
-  const Shared<controller::QueueState> state_;  // timers and workers hold only this
+  const Shared<AnyWorkQueue> queue_;
 };
 
 }  // namespace detail

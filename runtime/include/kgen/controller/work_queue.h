@@ -117,26 +117,26 @@ class WorkQueue {
   };
 
   explicit WorkQueue(WorkQueueOptions options = {})
-      : queue_(MakeShared<detail::QueueHandle>(detail::kKeyType<Key>, std::move(options))) {}
+      : handle_(MakeShared<detail::QueueHandle>(detail::kKeyType<Key>, std::move(options))) {}
   // Copied even where it could be moved, so that a handle is never empty.
   WorkQueue(const WorkQueue&) = default;
   WorkQueue& operator=(const WorkQueue&) = default;
   ~WorkQueue() = default;
 
   // Adds a key. Does nothing once the queue is shutting down.
-  void Add(const Key& key, const AddOptions& options = {}) const { queue_->Add(&key, options); }
+  void Add(const Key& key, const AddOptions& options = {}) const { queue().Add(&key, options); }
   void AddAfter(const Key& key, Nanos delay) const { Add(key, {.after = delay}); }
   // Adds a key after the delay that the rate limiter asks for. This counts as a failure of the key until Forget().
   void AddRateLimited(const Key& key) const { Add(key, {.rate_limited = true}); }
   // Forgets the failures of the key. If it is queued, it stays queued.
-  void Forget(const Key& key) const { queue_->Forget(&key); }
-  int NumRequeues(const Key& key) const { return queue_->NumRequeues(&key); }  // failures since Forget()
+  void Forget(const Key& key) const { queue().Forget(&key); }
+  int NumRequeues(const Key& key) const { return queue().NumRequeues(&key); }  // failures since Forget()
 
   // Returns the number of items that are ready, without those that wait for a delay or are being processed.
-  std::size_t size() const { return queue_->size(); }
+  std::size_t size() const { return queue().size(); }
 
   // Returns the metrics. Their durations are zero unless WorkQueueOptions::measure_durations is set.
-  WorkQueueMetrics metrics() const { return queue_->metrics(); }
+  WorkQueueMetrics metrics() const { return queue().metrics(); }
 
   // Calls `reconcile(key)`, which returns Result<void> or Result<Requeue>, for the items of the queue, at most
   // `workers` at a time, until a stop is requested or the queue is shut down from elsewhere. Then shuts the queue down
@@ -175,7 +175,7 @@ class WorkQueue {
         return *std::move(result);
       }
     };
-    return queue_->Process(workers, stop, std::move(erased), options);
+    return queue().Process(workers, stop, std::move(erased), options.drain);
   }
 
   // The functions below are for loops of your own, beside Process() or instead of it. Each item that was handed out
@@ -184,7 +184,7 @@ class WorkQueue {
   // Returns the next item; nothing if none is ready.
   std::optional<Item> TryGet() const {
     std::optional<Item> item;
-    queue_->TryGet(ReceiverOf(item));
+    queue().TryGet(ReceiverOf(item));
     return item;
   }
   // Blocks until an item is ready, and returns it.
@@ -193,31 +193,32 @@ class WorkQueue {
   //         kInvalidArgument, kDeadlock  as of Waiter::Wait
   Result<Item> Get(const std::stop_token& stop = {}) const {
     std::optional<Item> item;
-    if (Result<void> got = queue_->Get(stop, ReceiverOf(item)); !got) return Fail(std::move(got).error());
+    if (Result<void> got = queue().Get(stop, ReceiverOf(item)); !got) return Fail(std::move(got).error());
     return *std::move(item);
   }
   // Ends the processing of a key. Does nothing for a key that is not being processed, or that a worker of Process()
   // processes.
-  void Done(const Key& key) const { queue_->Done(&key); }
+  void Done(const Key& key) const { queue().Done(&key); }
 
   // Drops every item, ends every Get() and lets Process() return. Running calls go on.
-  void ShutDown() const { queue_->ShutDown(); }
+  void ShutDown() const { queue().ShutDown(); }
   // Accepts no more keys, drops those that wait for a delay, and then blocks until those that are ready have been
   // handed out and done. Somebody has to take them: Process(), or callers of Get(). ShutDown() ends the drain. Do not
   // call it from a reconcile function: it would wait for that call, and so for itself.
   //
   // Errors: kCancelled, kInvalidArgument, kDeadlock  as of Waiter::Wait; the drain goes on
-  Result<void> ShutDownWithDrain(const std::stop_token& stop = {}) const { return queue_->ShutDownWithDrain(stop); }
-  bool ShuttingDown() const { return queue_->ShuttingDown(); }
+  Result<void> ShutDownWithDrain(const std::stop_token& stop = {}) const { return queue().ShutDownWithDrain(stop); }
+  bool ShuttingDown() const { return queue().ShuttingDown(); }
 
  private:
+  detail::AnyWorkQueue& queue() const noexcept { return handle_->queue(); }
   static detail::ItemReceiver ReceiverOf(std::optional<Item>& item) noexcept {
     return {&item, [](void* to, const void* key, int priority) {
               static_cast<std::optional<Item>*>(to)->emplace(*static_cast<const Key*>(key), priority);
             }};
   }
 
-  Shared<detail::QueueHandle> queue_;
+  Shared<detail::QueueHandle> handle_;
 };
 
 // client-go's name for a queue of objects.

@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/execution/fork_error.h"
+#include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 #include "core/observers/throttled_observer.h"
 #include "core/out_of_memory.h"
@@ -72,6 +74,7 @@ void QueueState::ReportNegativeDelay(const void* key, Nanos delay) const noexcep
 }
 
 void QueueState::Add(const void* key, const AddOptions& options) {
+  if (detail::ForkedChild()) return;
   const std::uint32_t hash = HashOf(key);
   Nanos delay = options.after.value_or(Nanos::zero());
   if (delay < Nanos::zero()) ReportNegativeDelay(key, delay);
@@ -165,7 +168,7 @@ void QueueState::WakeGetterOrWorker(Wakes& wakes) noexcept {
   }
 }
 
-QueueItem* QueueState::Take(TimePoint now, const Receiver* receiver) {
+QueueItem* QueueState::Take(TimePoint now, const detail::ItemReceiver* receiver) {
   if (ready_.size() == 0) return nullptr;
   QueueItem* const item = (taken_ + 1) % kFairShare == 0 ? ready_.longest_waiting() : ready_.highest();
   if (receiver != nullptr) receiver->take(receiver->to, item->key(), item->priority);  // throws before any change
@@ -182,13 +185,16 @@ QueueItem* QueueState::Take(TimePoint now, const Receiver* receiver) {
   return item;
 }
 
-bool QueueState::TryGet(const Receiver& receiver) {
+bool QueueState::TryGet(const detail::ItemReceiver& receiver) {
+  if (detail::ForkedChild()) return false;
   const TimePoint now = NowIfMeasured();
   const MutexLock lock(mutex_);
   return Take(now, &receiver) != nullptr;
 }
 
-Result<void> QueueState::Get(const std::stop_token& stop, const Receiver& receiver) {
+Result<void> QueueState::Get(const std::stop_token& stop, const detail::ItemReceiver& receiver) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  const Shared<QueueState> self(this);  // the last handle may be destroyed meanwhile
   const std::string doing = "get from work queue " + name_;
   Shared<Waiter> waiter;
   try {
@@ -230,6 +236,7 @@ void QueueState::PassOn(const Shared<Waiter>& waiter) noexcept {
 }
 
 void QueueState::Done(const void* key) {
+  if (detail::ForkedChild()) return;
   const std::uint32_t hash = HashOf(key);
   const TimePoint now = NowIfMeasured();
   Wakes wakes;
@@ -264,6 +271,7 @@ void QueueState::EraseIfUnused(QueueItem* item) noexcept {
 }
 
 void QueueState::Forget(const void* key) {
+  if (detail::ForkedChild()) return;
   const std::uint32_t hash = HashOf(key);
   const MutexLock lock(mutex_);
   QueueItem* const item = items_.Find(hash, key);
@@ -329,6 +337,7 @@ void QueueState::Promote() noexcept {
 }
 
 WorkQueueMetrics QueueState::metrics() {
+  if (detail::ForkedChild()) return {};
   const TimePoint now = Now();
   const MutexLock lock(mutex_);
   WorkQueueMetrics metrics = counts_;

@@ -37,24 +37,22 @@ Result<void> CheckRequeue(const Requeue& requeue);
 // they may need before it calls them, and the timer and its post were reserved when the queue was made. If there is no
 // memory for the task of a worker, the timer tries again.
 // Lifetime: shared by handles, timers, workers and blocked calls.
-class QueueState final : public SharedObject {
+class QueueState final : public detail::AnyWorkQueue {
  public:
-  using Receiver = detail::ItemReceiver;
-
   QueueState(const detail::KeyType& type, WorkQueueOptions options);
 
-  void Add(const void* key, const AddOptions& options);
-  bool TryGet(const Receiver& receiver);
-  Result<void> Get(const std::stop_token& stop, const Receiver& receiver);
-  void Done(const void* key);
-  void Forget(const void* key);
-  int NumRequeues(const void* key);
-  std::size_t size();
-  WorkQueueMetrics metrics();
-  Result<void> Process(int workers, const std::stop_token& stop, detail::Reconciler reconcile, bool drain);
-  void ShutDown();
-  Result<void> ShutDownWithDrain(const std::stop_token& stop);
-  bool ShuttingDown();
+  void Add(const void* key, const AddOptions& options) override;
+  bool TryGet(const detail::ItemReceiver& receiver) override;
+  Result<void> Get(const std::stop_token& stop, const detail::ItemReceiver& receiver) override;
+  void Done(const void* key) override;
+  void Forget(const void* key) override;
+  int NumRequeues(const void* key) override;
+  std::size_t size() override;
+  WorkQueueMetrics metrics() override;
+  Result<void> Process(int workers, const std::stop_token& stop, detail::Reconciler reconcile, bool drain) override;
+  void ShutDown() override;
+  Result<void> ShutDownWithDrain(const std::stop_token& stop) override;
+  bool ShuttingDown() override;
 
  private:
   class Worker;
@@ -89,7 +87,7 @@ class QueueState final : public SharedObject {
   void WakeGetterOrWorker(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   // Returns null if no item is ready. A worker passes no receiver. Changes nothing if the receiver's copy of the key
   // throws.
-  QueueItem* Take(TimePoint now, const Receiver* receiver) KGEN_REQUIRES(mutex_);
+  QueueItem* Take(TimePoint now, const detail::ItemReceiver* receiver) KGEN_REQUIRES(mutex_);
   void PassOn(const Shared<Waiter>& waiter) noexcept;
   void Finish(QueueItem* item, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   void EraseIfUnused(QueueItem* item) noexcept KGEN_REQUIRES(mutex_);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controller/queue/queue_state.h"
+#include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 #include "core/thrown.h"
@@ -253,6 +254,8 @@ Result<void> QueueState::StartWorkers(int workers, const Shared<Processing>& pro
 }
 
 Result<void> QueueState::Process(int workers, const std::stop_token& stop, detail::Reconciler reconcile, bool drain) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  const Shared<QueueState> self(this);  // the last handle may be destroyed meanwhile
   const std::string doing = "process work queue " + name_;
   const auto processing = MakeShared<Processing>(std::move(reconcile), stop, drain);  // destroyed without the lock
   const auto waiter = executor_->MakeWaiter(doing);
@@ -290,6 +293,7 @@ Result<void> QueueState::RunUntilFinished(const Shared<Waiter>& waiter, const st
 }
 
 void QueueState::ShutDown() {
+  if (detail::ForkedChild()) return;
   QueueItem* dropped = nullptr;
   {
     const MutexLock lock(mutex_);
@@ -324,6 +328,8 @@ void QueueState::BeginDrain() {
 }
 
 Result<void> QueueState::ShutDownWithDrain(const std::stop_token& stop) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  const Shared<QueueState> self(this);  // the last handle may be destroyed meanwhile
   BeginDrain();
   return WaitUntilFinished(stop);
 }

@@ -3,10 +3,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "controller/queue/queue_state.h"
-#include "core/execution/fork_error.h"
-#include "core/memory/fork.h"
 
 namespace kgen::detail {
 namespace {
@@ -61,50 +60,6 @@ bool KeyEqual(const ObjectKey& a, const ObjectKey& b) noexcept {
 }
 
 QueueHandle::QueueHandle(const KeyType& type, WorkQueueOptions options)
-    : state_(MakeShared<controller::QueueState>(type, std::move(options))) {}
-QueueHandle::~QueueHandle() { state_->ShutDown(); }
-
-void QueueHandle::Add(const void* key, const AddOptions& options) const {
-  if (!ForkedChild()) state_->Add(key, options);
-}
-bool QueueHandle::TryGet(const ItemReceiver& receiver) const { return !ForkedChild() && state_->TryGet(receiver); }
-void QueueHandle::Done(const void* key) const {
-  if (!ForkedChild()) state_->Done(key);
-}
-void QueueHandle::Forget(const void* key) const {
-  if (!ForkedChild()) state_->Forget(key);
-}
-int QueueHandle::NumRequeues(const void* key) const { return state_->NumRequeues(key); }
-std::size_t QueueHandle::size() const { return state_->size(); }
-WorkQueueMetrics QueueHandle::metrics() const {
-  if (ForkedChild()) return {};
-  return state_->metrics();
-}
-void QueueHandle::ShutDown() const {
-  if (!ForkedChild()) state_->ShutDown();
-}
-bool QueueHandle::ShuttingDown() const { return state_->ShuttingDown(); }
-
-// A blocked call holds the state, because the handle may be destroyed meanwhile. That shuts the queue down, and the
-// call returns.
-
-Result<void> QueueHandle::Get(const std::stop_token& stop, const ItemReceiver& receiver) const {
-  if (ForkedChild()) return Fail(ForkedError());
-  const Shared<controller::QueueState> state = state_;
-  return state->Get(stop, receiver);
-}
-
-Result<void> QueueHandle::Process(int workers, const std::stop_token& stop, Reconciler reconcile,
-                                  const ProcessOptions& options) const {
-  if (ForkedChild()) return Fail(ForkedError());
-  const Shared<controller::QueueState> state = state_;
-  return state->Process(workers, stop, std::move(reconcile), options.drain);
-}
-
-Result<void> QueueHandle::ShutDownWithDrain(const std::stop_token& stop) const {
-  if (ForkedChild()) return Fail(ForkedError());
-  const Shared<controller::QueueState> state = state_;
-  return state->ShutDownWithDrain(stop);
-}
+    : queue_(MakeShared<controller::QueueState>(type, std::move(options))) {}
 
 }  // namespace kgen::detail
