@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "generator/model/names.h"
+#include "core/dns_names.h"
 #include "generator/utf8.h"
 
 namespace kgen::generator::crd {
@@ -76,7 +76,7 @@ void CheckRule(const Marker& rule, Diagnostics& diagnostics) {
   if (resources && !rule.list_args.contains("groups"))
     fail("it names no API group", "write groups=\"\" for the core group, as of pods");
   const std::string name_space = rule.Arg("namespace");
-  if (rule.args.contains("namespace") && !model::IsDnsLabel(name_space))
+  if (rule.args.contains("namespace") && !detail::IsDnsLabel(name_space))
     fail(Quote(name_space) + " is no namespace", "write one name, as in namespace=shop");
   if (urls && !name_space.empty())
     fail("urls are not in a namespace", "write a rule of its own for urls, without namespace");

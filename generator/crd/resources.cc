@@ -32,7 +32,7 @@ class CrdBuilder {
   Crd Build() {
     const std::string kind = kinds_[0].described->path;
     const std::string plural = Agreed("path", Plural(kind));
-    if (!model::IsDnsLabel(plural))
+    if (!model::IsResourceName(plural))
       Fail(*kinds_[0].resource, Quote(plural) + " is no plural", "write lower-case letters, as in path=orders");
     Tree crd;
     crd["apiVersion"] = Tree::Text("apiextensions.k8s.io/v1");
@@ -49,7 +49,7 @@ class CrdBuilder {
     names["listKind"] = Tree::Text(kind + "List");
     names["plural"] = Tree::Text(plural);
     const std::string singular = Agreed("singular", Lower(kind));
-    if (!model::IsDnsLabel(singular))
+    if (!model::IsResourceName(singular))
       Fail(*kinds_[0].resource, Quote(singular) + " is no singular", "write lower-case letters, as in singular=order");
     names["singular"] = Tree::Text(singular);
     Names("shortName", names["shortNames"]);
@@ -107,7 +107,8 @@ class CrdBuilder {
       const auto found = version.resource->list_args.find(argument);
       if (found == version.resource->list_args.end()) continue;
       for (const std::string& name : found->second) {
-        if (!model::IsDnsLabel(name)) Fail(*version.resource, Quote(name) + " is no name", "write lower-case letters");
+        if (!model::IsResourceName(name))
+          Fail(*version.resource, Quote(name) + " is no name", "write lower-case letters");
         if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
       }
     }

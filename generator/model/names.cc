@@ -7,18 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/dns_names.h"
+
 namespace kgen::generator::model {
 namespace {
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// A label of a DNS name: may begin with a digit.
-bool IsGroupLabel(std::string_view text) {
-  if (text.empty() || text.size() > 63 || text.front() == '-' || text.back() == '-') return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return IsLower(c) || IsDigit(c) || c == '-'; });
-}
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -122,14 +118,14 @@ constexpr std::array<std::string_view, 14> kRuntimeTypes = {"Condition",
 
 }  // namespace
 
-bool IsDnsLabel(std::string_view text) { return IsGroupLabel(text) && IsLower(text.front()); }
+bool IsResourceName(std::string_view text) { return detail::IsDnsLabel(text) && IsLower(text.front()); }
 
-bool IsVersion(std::string_view text) { return IsDnsLabel(text); }
+bool IsVersion(std::string_view text) { return IsResourceName(text); }
 
 bool IsGroup(std::string_view text) {
-  if (text.empty() || text.size() > 253) return false;
+  if (text.empty() || text.size() > detail::kMaxDnsSubdomain) return false;
   const std::vector<std::string_view> labels = Split(text, '.');
-  return std::all_of(labels.begin(), labels.end(), IsGroupLabel);
+  return std::all_of(labels.begin(), labels.end(), detail::IsDnsLabel);
 }
 
 bool IsKind(std::string_view text) {
@@ -156,7 +152,7 @@ std::optional<DefinitionName> ParseDefinitionName(std::string_view definition) {
   const bool has_version = parts.size() > 1 && OrderOf(last).kind != 3;
   if (!has_version) {
     out.group = last;
-    if (!IsGroupLabel(out.group)) return std::nullopt;
+    if (!detail::IsDnsLabel(out.group)) return std::nullopt;
     return out;
   }
   out.version = last;

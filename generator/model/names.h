@@ -11,9 +11,8 @@
 
 namespace kgen::generator::model {
 
-// Lower-case letters, digits and inner dashes, 1 to 63 characters, starting with a letter: plural, singular,
-// short names, categories, subresource names.
-bool IsDnsLabel(std::string_view text);
+// A DNS label that starts with a letter (RFC 1035): plural, singular, short names, categories, subresource names.
+bool IsResourceName(std::string_view text);
 
 // A DNS label that starts with a letter: versions ("v1", "v1-2-3", "preview").
 bool IsVersion(std::string_view text);

@@ -150,7 +150,7 @@ class Gatherer {
 
   bool Check(const RawOperation& operation, const ResourcePath& path) {
     const bool legal = (path.group.empty() || IsGroup(path.group)) && IsVersion(path.version) &&
-                       IsDnsLabel(path.plural) && (path.subresource.empty() || IsDnsLabel(path.subresource)) &&
+                       IsResourceName(path.plural) && (path.subresource.empty() || IsResourceName(path.subresource)) &&
                        IsKind(operation.gvk.kind);
     if (!legal)
       diagnostics_.Error("illegal-name", operation.origin,

@@ -155,14 +155,15 @@ class CrdParser {
     }
     const MapReader names(context_, *node, names_path);
     crd_.kind = Name(names, "kind", model::IsKind, kKindRule);
-    crd_.plural = Name(names, "plural", model::IsDnsLabel, kLabelRule);
+    crd_.plural = Name(names, "plural", model::IsResourceName, kLabelRule);
     // An empty name counts as absent: the server sets one.
     const auto given = [&](std::string_view key) {
       const yaml::Node* value = names.Any(key);
       return value != nullptr && !(value->is_string() && value->text().empty());
     };
     crd_.list_kind = given("listKind") ? Name(names, "listKind", model::IsKind, kKindRule) : crd_.kind + "List";
-    crd_.singular = given("singular") ? Name(names, "singular", model::IsDnsLabel, kLabelRule) : LowerCase(crd_.kind);
+    crd_.singular =
+        given("singular") ? Name(names, "singular", model::IsResourceName, kLabelRule) : LowerCase(crd_.kind);
     CheckNames(names, "shortNames");
     CheckNames(names, "categories");
     if (!crd_.kind.empty() && crd_.kind == crd_.list_kind) {
@@ -173,7 +174,7 @@ class CrdParser {
 
   void CheckNames(const MapReader& names, std::string_view key) {
     for (const std::string& name : names.Strings(key)) {
-      if (!model::IsDnsLabel(name)) ReportName(name, ValueOrigin(names, key), names.path().Key(key), kLabelRule);
+      if (!model::IsResourceName(name)) ReportName(name, ValueOrigin(names, key), names.path().Key(key), kLabelRule);
     }
   }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/dns_names.h"
 #include "kgen/codec/yaml.h"
-#include "net/dns_names.h"
 #include "testing/api_server.h"
 
 namespace kgen::testing {
@@ -200,7 +200,7 @@ ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool ke
         Invalid(resource.info, "",
                 {{"FieldValueRequired", "metadata.name", "Required value: name or generateName is required"}}));
   }
-  if (!net::IsDnsSubdomain(call.name)) {
+  if (!detail::IsDnsSubdomain(call.name)) {
     return Refuse(Invalid(resource.info, call.name,
                           {{"FieldValueInvalid", "metadata.name",
                             "Invalid value: \"" + call.name + "\": must be a lowercase DNS subdomain"}}));

@@ -43,11 +43,11 @@ TEST(Names, RefusesDefinitionNamesThatAreNotNames) {
 
 // Contract: generator SEC-05.
 TEST(Names, AcceptsWhatTheServerAccepts) {
-  for (const char* label : {"pods", "phase0obj", "a", "a-b", "x9"}) EXPECT_TRUE(IsDnsLabel(label)) << label;
+  for (const char* label : {"pods", "phase0obj", "a", "a-b", "x9"}) EXPECT_TRUE(IsResourceName(label)) << label;
   for (const char* label : {"", "Pods", "-a", "a-", "9a", "a.b", "a_b", "a/b", "..", "a\n", "é"})
-    EXPECT_FALSE(IsDnsLabel(label)) << label;
-  EXPECT_TRUE(IsDnsLabel(std::string(63, 'a')));
-  EXPECT_FALSE(IsDnsLabel(std::string(64, 'a')));
+    EXPECT_FALSE(IsResourceName(label)) << label;
+  EXPECT_TRUE(IsResourceName(std::string(63, 'a')));
+  EXPECT_FALSE(IsResourceName(std::string(64, 'a')));
   for (const char* group : {"apps", "shop.example.com", "3scale.net", "a-b.c"}) EXPECT_TRUE(IsGroup(group)) << group;
   for (const char* group : {"", ".", "a.", ".a", "a..b", "A.b", "a/b", "a b", "-a.b", "x\\.y"})
     EXPECT_FALSE(IsGroup(group)) << group;

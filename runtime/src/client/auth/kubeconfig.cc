@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "client/auth/exec_credential.h"
+#include "core/dns_names.h"
 #include "core/quoted.h"
 #include "net/base64.h"
-#include "net/dns_names.h"
 #include "net/proxy.h"
 #include "net/url.h"
 
@@ -360,7 +360,7 @@ Result<rest::Config> Kubeconfig::Resolve(std::string_view name) const {
   const std::string user_name = members.Text("user");
   rest::Config config;
   config.namespace_ = members.Text("namespace");
-  if (!config.namespace_.empty() && !net::IsDnsLabel(config.namespace_)) {
+  if (!config.namespace_.empty() && !detail::IsDnsLabel(config.namespace_)) {
     members.FaultAtKey("namespace", Quoted(config.namespace_) + " is not a valid namespace");
   }
   if (cluster_name.empty()) members.FaultHere("\"cluster\" is missing");

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "net/dns_names.h"
+#include "core/dns_names.h"
 
 namespace kgen::client {
 namespace {
@@ -21,7 +21,7 @@ bool IsLabelValue(std::string_view text) noexcept {
 bool IsQualifiedName(std::string_view text) noexcept {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return IsLabelValue(text);
-  return net::IsDnsSubdomain(text.substr(0, slash)) && IsLabelValue(text.substr(slash + 1));
+  return detail::IsDnsSubdomain(text.substr(0, slash)) && IsLabelValue(text.substr(slash + 1));
 }
 
 }  // namespace kgen::client

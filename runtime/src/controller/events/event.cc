@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "client/verbs/label_names.h"
+#include "core/dns_names.h"
 #include "core/json/utf8.h"
 #include "kgen/core/object_key.h"
-#include "net/dns_names.h"
 
 namespace kgen::controller {
 namespace {
@@ -143,7 +143,7 @@ std::string EventName(std::string_view object, std::uint64_t stamp) {
   const auto end = std::to_chars(hex, hex + sizeof hex, stamp, 16).ptr;
   const std::string suffix = "." + std::string(hex, end);
   std::string name = std::string(object) + suffix;
-  return net::IsDnsSubdomain(name) ? name : "event" + suffix;
+  return detail::IsDnsSubdomain(name) ? name : "event" + suffix;
 }
 
 std::string ObjectOf(const Event& event) {

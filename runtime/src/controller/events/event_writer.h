@@ -18,7 +18,7 @@
 #include "controller/events/event.h"
 #include "core/execution/jitter.h"
 #include "core/execution/post_timer.h"
-#include "core/lru_map.h"
+#include "core/memory/lru_map.h"
 #include "core/memory/mutex.h"
 #include "kgen/controller/event_recorder.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/lru_map.h"
+#include "core/memory/lru_map.h"
 #include "core/memory/mutex.h"
 #include "kgen/client/connection.h"
 #include "kgen/core/clock.h"

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // LruMap: a map by text whose owner removes what was not used for the longest time.
-#ifndef KGEN_SRC_CORE_LRU_MAP_H_
-#define KGEN_SRC_CORE_LRU_MAP_H_
+#ifndef KGEN_SRC_CORE_MEMORY_LRU_MAP_H_
+#define KGEN_SRC_CORE_MEMORY_LRU_MAP_H_
 
 #include <cstddef>
 #include <list>
@@ -58,4 +58,4 @@ class LruMap {
 
 }  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CORE_LRU_MAP_H_
+#endif  // KGEN_SRC_CORE_MEMORY_LRU_MAP_H_
