@@ -8,6 +8,7 @@
 #include "codec/reader.h"
 #include "codec/sharing/member_block.h"
 #include "core/access.h"
+#include "core/json/lexer.h"
 #include "core/json/utf8.h"
 
 namespace kgen::codec {
@@ -55,7 +56,7 @@ std::string AsWritten(std::string_view json) {
       i += 2;
     } else if (c == '<' || c == '>' || c == '&') {
       out.append("\\u00").append(1, kDigits[c >> 4]).append(1, kDigits[c & 15]);
-    } else if (inside || (c != ' ' && c != '\t' && c != '\r' && c != '\n')) {
+    } else if (inside || !detail::IsJsonSpace(c)) {
       out += c;
     }
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codec/scan.h"
+#include "core/json/quote.h"
 #include "core/json/utf8.h"
 
 namespace kgen::codec {
@@ -35,7 +36,6 @@ void TextWriter::Quoted(std::string_view text) {
 }
 
 void TextWriter::Escaped(const char* p, const char* end) {
-  constexpr char kHex[] = "0123456789abcdef";
   Char('"');
   while (p != end) {
     bool high = false;
@@ -49,28 +49,7 @@ void TextWriter::Escaped(const char* p, const char* end) {
     Raw({p, static_cast<std::size_t>(stop - p)});
     p = stop;
     if (p == end) break;
-    const char c = *p++;
-    switch (c) {
-      case '"':
-        Raw("\\\"");
-        break;
-      case '\\':
-        Raw("\\\\");
-        break;
-      case '\n':
-        Raw("\\n");
-        break;
-      case '\r':
-        Raw("\\r");
-        break;
-      case '\t':
-        Raw("\\t");
-        break;
-      default:
-        Raw("\\u00");
-        Char(kHex[static_cast<unsigned char>(c) >> 4]);
-        Char(kHex[static_cast<unsigned char>(c) & 15]);
-    }
+    Advance(detail::WriteEscape(*p++, Reserve(detail::kEscapeRoom)));
   }
   Char('"');
 }

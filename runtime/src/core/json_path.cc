@@ -3,19 +3,20 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "core/json/lexer.h"
+#include "core/json/quote.h"
+#include "core/quoted.h"
 
 namespace kgen::detail {
 namespace {
 
 constexpr std::size_t kMostSteps = 100;  // SetJson() and RemoveJson() recurse
 
-bool IsSpace(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 std::string_view Trim(std::string_view text) noexcept {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  while (!text.empty() && IsJsonSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsJsonSpace(text.back())) text.remove_suffix(1);
   return text;
 }
 
@@ -29,9 +30,9 @@ std::size_t EndOfValue(std::string_view text, std::size_t at) noexcept {
   while (at < text.size()) {
     const char c = text[at];
     if (c == '"') {
-      for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\';
-      if (at >= text.size()) return std::string_view::npos;
-      ++at;
+      const char* const end = SkipString(text.data() + at, text.data() + text.size());
+      if (end == nullptr) return std::string_view::npos;
+      at = static_cast<std::size_t>(end - text.data());
     } else if (c == '{' || c == '[') {
       ++depth, ++at;
       continue;
@@ -42,7 +43,8 @@ std::size_t EndOfValue(std::string_view text, std::size_t at) noexcept {
       ++at;
       continue;
     } else {
-      while (at < text.size() && !IsSpace(text[at]) && std::string_view(",:]}[{\"").find(text[at]) == text.npos) ++at;
+      while (at < text.size() && !IsJsonSpace(text[at]) && std::string_view(",:]}[{\"").find(text[at]) == text.npos)
+        ++at;
       return at == begin ? std::string_view::npos : at;
     }
     if (depth == 0) return at;
@@ -101,7 +103,7 @@ class Entries {
 
  private:
   void SkipSpace() noexcept {
-    while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
+    while (at_ < text_.size() && IsJsonSpace(text_[at_])) ++at_;
   }
   std::string_view text_;
   std::size_t at_ = 0;
@@ -111,12 +113,11 @@ class Entries {
 bool Names(std::string_view quoted, std::string_view name) {
   const std::string_view inside = quoted.substr(1, quoted.size() - 2);
   if (inside.find('\\') == std::string_view::npos) return inside == name;
-  const Result<std::string> text = UnquoteJson(quoted);
-  return text && *text == name;
+  return UnquoteJson(quoted) == name;
 }
 
 std::string Describe(const JsonStep& step) {
-  return step.index ? '[' + std::to_string(*step.index) + ']' : '"' + step.name + '"';
+  return step.index ? '[' + std::to_string(*step.index) + ']' : Quoted(step.name);
 }
 
 // The result of one step into a container.
@@ -140,16 +141,12 @@ Result<Found> FindStep(std::string_view json, const JsonStep& step) {
   return found;
 }
 
-std::string Quote(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 }  // namespace
 
 Result<std::vector<JsonStep>> ParseJsonPath(std::string_view path) {
   const auto bad = [&](std::string_view why, std::size_t at) {
     return Fail(Code::kInvalidArgument,
-                "path \"" + std::string(path) + "\": " + std::string(why) + " at byte " + std::to_string(at));
+                "path " + Quoted(path) + ": " + std::string(why) + " at byte " + std::to_string(at));
   };
   std::vector<JsonStep> steps;
   for (std::size_t at = 0; at < path.size();) {
@@ -220,7 +217,7 @@ Result<std::string> SetJson(std::string_view json, JsonSteps steps, std::string_
   std::string out(json.substr(0, begin));
   if (found->entries.empty()) {
     if (found->count > 0) out += ',';
-    if (!step.index) out += Quote(step.name) + ':';
+    if (!step.index) out += QuoteJson(step.name) + ':';
   }
   return out.append(*inner).append(json.substr(end));
 }
@@ -260,8 +257,8 @@ Result<void> ForEachJson(std::string_view json, const std::function<void(std::st
       visit({}, value);
       continue;
     }
-    const Result<std::string> name = UnquoteJson(entry.name);
-    if (!name) return Fail(name.error());
+    const std::optional<std::string> name = UnquoteJson(entry.name);
+    if (!name) return Malformed();
     visit(*name, value);
   }
   if (!entries.good()) return Malformed();
@@ -279,13 +276,10 @@ std::string_view KindOfJson(std::string_view json) noexcept {
   return json == "null" ? "null" : "text that is not JSON";
 }
 
-Result<std::string> UnquoteJson(std::string_view text) {
-  if (text.size() >= 2 && text[0] == '"' && text.find('\\') == std::string_view::npos) {
-    return std::string(text.substr(1, text.size() - 2));
-  }
-  const nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
-  if (!value.is_string()) return Malformed();
-  return value.get<std::string>();
+Result<std::string> StringOfJson(std::string_view json) {
+  std::optional<std::string> text = UnquoteJson(Trim(json));
+  if (!text) return Malformed();
+  return *std::move(text);
 }
 
 }  // namespace kgen::detail

@@ -42,8 +42,8 @@ Result<void> ForEachJson(std::string_view json,
 
 // "an object", "a list", "a string", "a number", "a boolean", "null": for messages.
 std::string_view KindOfJson(std::string_view json) noexcept;
-// Unescapes the text of a JSON string, which includes the quotes. Errors: kDecode.
-Result<std::string> UnquoteJson(std::string_view text);
+// Returns what a JSON string, with its quotes, stands for. Errors: kDecode.
+Result<std::string> StringOfJson(std::string_view json);
 
 }  // namespace kgen::detail
 

@@ -7,7 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "core/json/number.h"
+#include "core/json/quote.h"
 #include "core/json_path.h"
+#include "core/quoted.h"
 #include "kgen/core/unstructured.h"
 
 namespace kgen {
@@ -15,12 +18,8 @@ namespace {
 
 using detail::JsonStep;
 
-std::string Quoted(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 Error At(const Error& error, std::string_view doing, std::string_view path) {
-  return error.With(std::string(doing) + " \"" + std::string(path) + '"');
+  return error.With(std::string(doing) + ' ' + detail::Quoted(path));
 }
 
 // The text of the value at a path. If the first member of the path is not stored as JSON, `owner` has its text.
@@ -40,7 +39,7 @@ Result<Value> Find(const Unstructured& object, std::string_view path) {
     value.text = value.owner;
   } else if (first == "apiVersion" || first == "kind") {
     const String& text = first == "kind" ? object.kind : object.apiVersion;
-    if (text.has_value()) value.owner = Quoted(text);
+    if (text.has_value()) value.owner = detail::QuoteJson(text);
     value.text = value.owner;
   } else {
     value.text = object.unknown_fields[first].text();
@@ -100,10 +99,14 @@ String* TypedMember(Unstructured& object, const std::vector<JsonStep>& steps) {
 
 namespace detail {
 
-Json JsonOfText(std::string_view text) { return Json(Quoted(text)); }
+Json JsonOfText(std::string_view text) { return Json(QuoteJson(text)); }
 Json JsonOf(std::int64_t value) { return Json(std::to_string(value)); }
 Json JsonOf(std::uint64_t value) { return Json(std::to_string(value)); }
-Json JsonOf(double value) { return std::isfinite(value) ? Json(nlohmann::json(value).dump()) : Json(); }
+Json JsonOf(double value) {
+  if (!std::isfinite(value)) return {};
+  char text[kNumberRoom];
+  return Json(std::string_view(text, WriteDouble(value, text)));
+}
 
 }  // namespace detail
 
@@ -117,7 +120,7 @@ Result<String> Unstructured::GetString(std::string_view path) const {
   Result<Value> value = Find(*this, path);
   if (!value) return Fail(std::move(value).error());
   if (TextOf(*value)[0] != '"') return NotA("a string", TextOf(*value), path);
-  Result<std::string> text = detail::UnquoteJson(TextOf(*value));
+  Result<std::string> text = detail::StringOfJson(TextOf(*value));
   if (!text) return Fail(At(text.error(), "get", path));
   return String(*text);
 }
@@ -166,7 +169,7 @@ Result<void> Unstructured::SetJson(std::string_view path, const Json& value) {
   }
   const std::string& first = steps->front().name;
   if (String* member = TypedMember(*this, *steps)) {
-    Result<std::string> text = detail::UnquoteJson(value.text());
+    Result<std::string> text = detail::StringOfJson(value.text());
     if (!text) return Fail(At(Error(Code::kInvalidArgument, first + " is a string"), "set", path));
     *member = *text;
     return {};

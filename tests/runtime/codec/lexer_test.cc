@@ -7,12 +7,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "core/json/json_value.h"
+#include "core/json/quote.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/yaml.h"
 #include "kgen/core/json.h"
@@ -145,6 +147,34 @@ TEST(Lexer, TakesHalfOfASurrogatePairForTheReplacementCharacterExceptInTheTree) 
   EXPECT_TRUE(detail::SameJson(R"("\ud83d\u0041")",
                                "\"\xEF\xBF\xBD"
                                "A\""));
+}
+
+TEST(Lexer, SkipsAStringWithoutReadingIt) {
+  const auto skipped = [](std::string_view text) {
+    const char* const behind = detail::SkipString(text.data(), text.data() + text.size());
+    return behind == nullptr ? std::string("unended") : std::string(text.data(), behind);
+  };
+  EXPECT_EQ(skipped(R"("",1)"), R"("")");
+  EXPECT_EQ(skipped(R"("a\\"b")"), R"("a\\")");
+  EXPECT_EQ(skipped(R"("a\"b"c)"), R"("a\"b")");
+  for (const char* text : {"\"", "\"a", "\"a\\", "\"a\\\""}) EXPECT_EQ(skipped(text), "unended") << text;
+}
+
+TEST(Lexer, QuotesTextSoThatTheDecoderReadsItBack) {
+  EXPECT_EQ(detail::QuoteJson("a\"\\\n\r\t\b\x1F/\x7F"), R"("a\"\\\n\r\t\u0008\u001f/)"
+                                                         "\x7F\"");
+  EXPECT_EQ(detail::QuoteJson("\xFF"
+                              "a\xC3"),
+            "\"\xEF\xBF\xBD"
+            "a\xEF\xBF\xBD\"");
+  for (const Case& each : kStrings) {
+    if (!each.valid) continue;
+    EXPECT_EQ(detail::UnquoteJson(each.json), each.text) << each.json;
+    EXPECT_EQ(detail::UnquoteJson(detail::QuoteJson(each.text)), each.text) << each.json;
+  }
+  for (const char* json : {"", "\"", "1", "\"a", "\"a\"b", R"("\x")", R"("\u12")"}) {
+    EXPECT_EQ(detail::UnquoteJson(json), std::nullopt) << json;
+  }
 }
 
 TEST(Lexer, SaysWhereANumberLacksADigit) {

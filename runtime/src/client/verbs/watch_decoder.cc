@@ -7,14 +7,13 @@
 #include "client/verbs/protobuf_watch.h"
 #include "codec/reader.h"
 #include "codec/scan.h"
+#include "core/json/lexer.h"
 
 namespace kgen {
 namespace {
 
 // Nothing here recurses, so depth is not limited. The object's decoder refuses one that is nested too deeply.
 constexpr std::size_t kAnyDepth = std::size_t{1} << 40;
-
-bool IsBlank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 // Frames as servers write them: {"type":"ADDED","object":{...}}
 constexpr std::string_view kBeforeWord = R"({"type":")";
@@ -57,7 +56,7 @@ class Frame {
 
  private:
   char Peek() noexcept {
-    while (p_ != end_ && IsBlank(*p_)) ++p_;
+    while (p_ != end_ && detail::IsJsonSpace(*p_)) ++p_;
     return p_ != end_ ? *p_ : '\0';
   }
 
@@ -79,7 +78,7 @@ class Frame {
       codec::NestingScanner scanner(1, kAnyDepth);
       scanner.Scan(p_, end_);
     } else {
-      while (p_ != end_ && *p_ != ',' && *p_ != '}' && !IsBlank(*p_)) ++p_;
+      while (p_ != end_ && *p_ != ',' && *p_ != '}' && !detail::IsJsonSpace(*p_)) ++p_;
       if (p_ == start) return Fail("expected a value");
     }
     value = {start, static_cast<std::size_t>(p_ - start)};
@@ -88,15 +87,9 @@ class Frame {
 
   // Reads a string with its quotes. The scanner of the frame has verified that it ends.
   std::string_view Text() noexcept {
-    const char* start = p_++;
-    bool high = false;
-    for (;;) {
-      p_ = codec::FindSpecial(p_, end_, high);
-      if (p_ == end_ || *p_ == '"') break;
-      p_ += *p_ == '\\' ? 2 : 1;
-      if (p_ > end_) p_ = end_;
-    }
-    if (p_ != end_) ++p_;
+    const char* start = p_;
+    const char* const behind = detail::SkipString(p_, end_);
+    p_ = behind != nullptr ? behind : end_;
     return {start, static_cast<std::size_t>(p_ - start)};
   }
 
@@ -132,7 +125,7 @@ class JsonWatchDecoder final : public EventSplitter {
     const char* p = bytes.data();
     const char* end = p + bytes.size();
     while (p != end) {
-      if (!inside_ && IsBlank(*p)) {
+      if (!inside_ && detail::IsJsonSpace(*p)) {
         ++p, ++offset_;
         continue;
       }

@@ -6,6 +6,7 @@
 
 #include "codec/yaml/tree.h"
 #include "core/json/lexer.h"
+#include "core/json/quote.h"
 #include "core/json/utf8.h"
 
 namespace kgen::yaml {
@@ -57,7 +58,7 @@ class JsonReader {
       if (*at_ == '\n') {
         ++line_;
         line_base_ = at_ + 1;
-      } else if (*at_ != ' ' && *at_ != '\t' && *at_ != '\r') {
+      } else if (!detail::IsJsonSpace(*at_)) {
         return;
       }
     }
@@ -298,33 +299,12 @@ std::string ToJson(const Node& node, const JsonOptions& options) {
 
 void AppendJsonString(std::string_view text, std::string& out) {
   out += '"';
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      default:
-        if (byte < 0x20) {
-          static constexpr char kHex[] = "0123456789abcdef";
-          out += "\\u00";
-          out += kHex[byte >> 4];
-          out += kHex[byte & 15];
-        } else {
-          out += c;
-        }
+  for (const char c : text) {
+    if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20) {
+      out += c;
+    } else {
+      char escape[detail::kEscapeRoom];
+      out.append(escape, detail::WriteEscape(c, escape));
     }
   }
   out += '"';

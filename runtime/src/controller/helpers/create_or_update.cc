@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/json/json_value.h"
+#include "core/json/quote.h"
 #include "core/json_path.h"
 #include "kgen/codec/encode.h"
 #include "kgen/core/object_meta.h"

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "core/json/lexer.h"
+
 namespace kgen::detail {
 
 inline constexpr std::size_t kMaxJsonDepth = 256;  // the same as the decoder's
@@ -16,19 +18,20 @@ inline constexpr std::size_t kMaxJsonDepth = 256;  // the same as the decoder's
 // open at some point.
 inline bool NestsTooDeep(std::string_view text, std::size_t levels = kMaxJsonDepth) noexcept {
   std::size_t depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      i += c == '\\';
-      quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); p != end;) {
+    const char c = *p;
+    if (c == '"') {
+      p = SkipString(p, end);
+      if (p == nullptr) break;
+      continue;
+    }
+    if (c == '{' || c == '[') {
       if (++depth > levels) return true;
     } else if ((c == '}' || c == ']') && depth > 0) {
       --depth;
     }
+    ++p;
   }
   return false;
 }

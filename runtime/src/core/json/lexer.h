@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The lexical rules of JSON (RFC 8259): white space, numbers and escapes. All readers of JSON stand on them: the
-// decoder (codec/reader.h), the comparison of opaque values (core/json/json_value.h), the tree with positions
-// (codec/yaml/json.cc) and the list splitter. Each finds the end of plain text in its own way, because that decides how
-// fast it is, and words its own errors, because only it knows positions.
+// The lexical rules of JSON (RFC 8259): white space, numbers, escapes and the ends of strings. All readers of JSON
+// stand on them: the decoder (codec/reader.h), the comparison of opaque values (core/json/json_value.h), the tree with
+// positions (codec/yaml/json.cc) and the list splitter. Each finds the end of plain text in its own way, because that
+// decides how fast it is, and words its own errors, because only it knows positions.
 #ifndef KGEN_SRC_CORE_JSON_LEXER_H_
 #define KGEN_SRC_CORE_JSON_LEXER_H_
 
@@ -111,6 +111,16 @@ inline EscapeToken ScanEscape(const char*& p, const char* end) noexcept {
   if (c == '\0') return {.problem = EscapeToken::Problem::kUnknown};
   p += 2;
   return {.code_point = static_cast<std::uint32_t>(c)};
+}
+
+// Returns the end of the string whose opening quote is at `p`, behind its closing quote, or null if the text ends
+// before it. For readers that skip strings: it checks neither escapes nor characters.
+constexpr const char* SkipString(const char* p, const char* end) noexcept {
+  for (++p; p != end; ++p) {
+    if (*p == '"') return p + 1;
+    if (*p == '\\' && ++p == end) break;
+  }
+  return nullptr;
 }
 
 }  // namespace kgen::detail
