@@ -2,13 +2,12 @@
 #include "cache/field_selector.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "core/json/quote.h"
 
 namespace kgen::cache {
 namespace {
-
-using nlohmann::json;
 
 std::unexpected<Error> Bad(std::string_view text, std::string_view why) {
   return Fail(Code::kInvalidArgument, "field selector \"" + std::string(text) + "\": " + std::string(why) +
@@ -31,27 +30,16 @@ std::vector<std::string> Terms(std::string_view text) {
   return terms;
 }
 
-std::vector<std::string> Steps(std::string_view path) {
-  std::vector<std::string> steps(1);
+std::vector<detail::JsonStep> Steps(std::string_view path) {
+  std::vector<detail::JsonStep> steps(1);
   for (const char c : path) {
     if (c == '.') {
       steps.emplace_back();
     } else {
-      steps.back() += c;
+      steps.back().name += c;
     }
   }
   return steps;
-}
-
-const json* Find(const json& root, const std::vector<std::string>& path) {
-  const json* at = &root;
-  for (const std::string& step : path) {
-    if (!at->is_object()) return nullptr;
-    const auto next = at->find(step);
-    if (next == at->end()) return nullptr;
-    at = &*next;
-  }
-  return at;
 }
 
 }  // namespace
@@ -74,15 +62,12 @@ Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
 }
 
 bool FieldSelector::Matches(std::string_view object) const {
-  if (is_everything()) return true;
-  const json root = json::parse(object, nullptr, /*allow_exceptions=*/false);
-  if (!root.is_object()) return true;
-  return std::all_of(requirements_.begin(), requirements_.end(), [&](const Requirement& requirement) {
-    const json* const at = Find(root, requirement.path);
-    const bool absent = at == nullptr || at->is_null();
-    const std::string value = absent            ? (requirement.value == "false" ? "false" : "")
-                              : at->is_string() ? at->get<std::string>()
-                                                : at->dump();
+  if (detail::KindOfJson(object) != "an object") return true;
+  return std::ranges::all_of(requirements_, [&](const Requirement& requirement) {
+    std::string value = requirement.value == "false" ? "false" : "";
+    if (const Result<std::string_view> found = detail::FindJson(object, requirement.path)) {
+      value = detail::UnquoteJson(*found).value_or(std::string(*found));
+    }
     return (value == requirement.value) == requirement.equal;
   });
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json_path.h"
 #include "kgen/core/result.h"
 
 namespace kgen::cache {
@@ -20,13 +21,13 @@ class FieldSelector {
   static Result<FieldSelector> Parse(std::string_view text);
 
   bool is_everything() const noexcept { return requirements_.empty(); }
-  // `object` is JSON. An absent field is "", or "false" if that is what the selector names. Text that is not JSON
-  // matches.
+  // `object` is JSON. An absent field is "", or "false" if that is what the selector names. Text that is no JSON
+  // object matches.
   bool Matches(std::string_view object) const;
 
  private:
   struct Requirement {
-    std::vector<std::string> path;
+    std::vector<detail::JsonStep> path;
     std::string value;
     bool equal = true;
   };

@@ -161,23 +161,22 @@ TEST_F(RawResourceTest, SendsForceWithEveryApply) {
 
 // Contract: generator CLI-11; controller 158.
 TEST_F(RawResourceTest, SendsDeleteOptionsAsBody) {
-  EXPECT_EQ(Pods().Delete("a", {})->body, R"({"kind":"DeleteOptions","apiVersion":"v1"})");
+  EXPECT_EQ(Pods().Delete("a", {})->body, R"({"apiVersion":"v1","kind":"DeleteOptions"})");
   const DeleteOptions options = {.grace_period_seconds = 0,
                                  .propagation_policy = Propagation::kForeground,
                                  .uid = "u\"1",
                                  .resource_version = "8",
                                  .dry_run = true};
-  EXPECT_EQ(
-      options.Body(),
-      R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,)"
-      R"("preconditions":{"uid":"u\"1","resourceVersion":"8"},"propagationPolicy":"Foreground","dryRun":["All"]})");
+  EXPECT_EQ(options.Body(),
+            R"({"apiVersion":"v1","dryRun":["All"],"gracePeriodSeconds":0,"kind":"DeleteOptions",)"
+            R"("preconditions":{"resourceVersion":"8","uid":"u\"1"},"propagationPolicy":"Foreground"})");
 }
 
 // Contract: client TYP-1.
 TEST_F(RawResourceTest, SelectsTheObjectsOfDeleteCollectionInTheQuery) {
   const Result<ApiRequest> request = Pods().DeleteCollection({.label_selector = "a=b"}, {.dry_run = true});
   EXPECT_EQ(request->query, "labelSelector=a%3Db");
-  EXPECT_EQ(request->body, R"({"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]})");
+  EXPECT_EQ(request->body, R"({"apiVersion":"v1","dryRun":["All"],"kind":"DeleteOptions"})");
 }
 
 // Contract: client REST-8.

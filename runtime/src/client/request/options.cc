@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/client/options.h"
 
-#include <nlohmann/json.hpp>
-
 #include "client/request/url_encoding.h"
+#include "kgen/codec/encode.h"
+#include "kgen/core/object_meta.h"
 #include "net/duration_text.h"
 
 namespace kgen {
@@ -41,25 +41,24 @@ std::string LogOptions::Query() const {
 }
 
 std::string DeleteOptions::Body() const {
-  nlohmann::ordered_json body = {{"kind", "DeleteOptions"}, {"apiVersion", "v1"}};
-  if (grace_period_seconds.has_value()) body["gracePeriodSeconds"] = *grace_period_seconds;
-  if (!uid.empty()) body["preconditions"]["uid"] = uid;
-  if (!resource_version.empty()) body["preconditions"]["resourceVersion"] = resource_version;
+  meta::v1::DeleteOptions body{.apiVersion = "v1", .gracePeriodSeconds = grace_period_seconds, .kind = "DeleteOptions"};
+  if (!uid.empty()) body.preconditions->uid = uid;
+  if (!resource_version.empty()) body.preconditions->resourceVersion = resource_version;
   switch (propagation_policy) {
     case Propagation::kDefault:
       break;
     case Propagation::kOrphan:
-      body["propagationPolicy"] = "Orphan";
+      body.propagationPolicy = "Orphan";
       break;
     case Propagation::kBackground:
-      body["propagationPolicy"] = "Background";
+      body.propagationPolicy = "Background";
       break;
     case Propagation::kForeground:
-      body["propagationPolicy"] = "Foreground";
+      body.propagationPolicy = "Foreground";
       break;
   }
-  if (dry_run) body["dryRun"] = {"All"};
-  return body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  if (dry_run) body.dryRun = {"All"};
+  return Encode(body);
 }
 
 Patch MergePatch(std::string_view json) { return {"application/merge-patch+json", std::string(json)}; }
