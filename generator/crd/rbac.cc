@@ -76,8 +76,8 @@ std::string ToYaml(const std::string& name_space, const std::string& name, const
   if (!name_space.empty()) role["metadata"]["namespace"] = Tree::Text(name_space);
   role["rules"] = Tree::List();
   for (const Rule& rule : rules) role["rules"].Add(ToTree(rule));
-  const auto parsed = yaml::Parse(role.ToJson());
-  return parsed ? yaml::ToYaml(parsed->documents()[0]) : std::string();
+  const auto tree = role.ToStream();
+  return tree ? yaml::ToYaml(tree->documents()[0]) : std::string();
 }
 
 }  // namespace

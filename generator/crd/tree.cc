@@ -1,11 +1,31 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "generator/crd/tree.h"
 
+#include <optional>
 #include <utility>
 
-#include "kgen/codec/yaml.h"
+#include "codec/yaml/tree.h"
+#include "core/json/quote.h"
 
 namespace kgen::generator::crd {
+namespace {
+
+bool Add(const yaml::Node& node, yaml::TreeBuilder& builder) {
+  if (node.is_scalar()) {
+    const std::string_view text = builder.Keep(node.text());
+    return builder.Scalar(yaml::TreeBuilder::MakeScalar(node.kind(), text, {}, node.plain(), node.as_bool()));
+  }
+  if (!builder.Open(node.is_map(), {})) return false;
+  for (const yaml::Node& item : node.items()) {
+    if (!Add(item, builder)) return false;
+  }
+  for (const yaml::Entry& entry : node.entries()) {
+    if (!builder.Key(builder.Keep(entry.key), {}, false, false) || !Add(entry.value, builder)) return false;
+  }
+  return builder.Close();
+}
+
+}  // namespace
 
 Tree Tree::Json(std::string json) {
   Tree tree;
@@ -32,10 +52,7 @@ Tree Tree::Texts(const std::vector<std::string>& texts) {
   return tree;
 }
 
-std::string Tree::ToText() const {
-  const auto parsed = yaml::Parse(json_);
-  return parsed && parsed->documents().size() == 1 ? std::string(parsed->documents()[0].text()) : std::string();
-}
+std::string Tree::ToText() const { return detail::UnquoteJson(json_).value_or(std::string()); }
 
 bool Tree::IsTrue(std::string_view key) const {
   const Tree* value = Find(key);
@@ -66,6 +83,33 @@ void Tree::Append(std::string& out) const {
   }
   if (separator != ',') out += separator;
   out += list_ ? ']' : '}';
+}
+
+std::expected<yaml::Stream, yaml::SyntaxError> Tree::ToStream() const {
+  yaml::TreeBuilder builder({}, {});
+  if (!AddTo(builder)) return std::unexpected(builder.error());
+  builder.FinishDocument();
+  return builder.Finish(/*json=*/true);
+}
+
+bool Tree::AddTo(yaml::TreeBuilder& builder) const {
+  if (const std::optional<std::string> text = detail::UnquoteJson(json_)) {
+    return builder.Scalar(yaml::TreeBuilder::MakeScalar(yaml::Kind::kString, builder.Keep(*text), {}, false));
+  }
+  if (!json_.empty()) {
+    const auto parsed = yaml::Parse(json_);
+    if (!parsed) return builder.Fail({}, json_ + ": " + parsed.error().message);
+    // A null is no document.
+    return Add(parsed->documents().empty() ? yaml::Node() : parsed->documents()[0], builder);
+  }
+  if (!builder.Open(!list_, {})) return false;
+  for (const Tree& element : elements_) {
+    if (!element.AddTo(builder)) return false;
+  }
+  for (const auto& [key, value] : members_) {
+    if (!builder.Key(builder.Keep(key), {}, false, false) || !value.AddTo(builder)) return false;
+  }
+  return builder.Close();
 }
 
 }  // namespace kgen::generator::crd

@@ -4,10 +4,17 @@
 #ifndef KGEN_GENERATOR_CRD_TREE_H_
 #define KGEN_GENERATOR_CRD_TREE_H_
 
+#include <expected>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "kgen/codec/yaml.h"
+
+namespace kgen::yaml {
+class TreeBuilder;
+}
 
 namespace kgen::generator::crd {
 
@@ -39,9 +46,13 @@ class Tree {
 
   std::string ToJson() const;
   std::string ToText() const;  // of a text
+  // The only document of a stream, without positions. Errors: a value of Json() is no JSON, or the tree is beyond a
+  // limit of yaml::Options.
+  std::expected<yaml::Stream, yaml::SyntaxError> ToStream() const;
 
  private:
   void Append(std::string& out) const;
+  bool AddTo(yaml::TreeBuilder& builder) const;
 
   std::string json_;  // when not empty, the value
   bool list_ = false;
