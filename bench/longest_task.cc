@@ -109,11 +109,11 @@ void WaitUntilQuiet(MeasuringExecutor& executor) {
 }
 
 // Waits until the store has that version, the handler has received everything and the strand is idle.
-void WaitFor(MeasuringExecutor& executor, const cache::Informer& core, const Registration& registration,
+void WaitFor(MeasuringExecutor& executor, const cache::Informer& informer, const Registration& registration,
              const std::string& version) {
   const Shared<Waiter> waiter = executor.MakeWaiter("a list");
   const auto pause = [&] { (void)waiter->Wait({}, executor.clock()->Now() + 20ms); };
-  while (core.store()->Snapshot().version() != version || core.status().resource_version != version) pause();
+  while (informer.store()->Snapshot().version() != version || informer.status().resource_version != version) pause();
   while (!registration.HasSynced() || registration.Backlog() != 0) pause();
   WaitUntilQuiet(executor);
 }
@@ -122,24 +122,24 @@ constexpr std::string_view kExpired =
     R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}})"
     "\n";
 
-struct Informer {
-  Informer(std::size_t count, std::string_view listed) : pods(count), items(listed) {
+struct MeasuredInformer {
+  MeasuredInformer(std::size_t count, std::string_view listed) : pods(count), items(listed) {
     cache::InformerSettings options;
     options.streaming_list = false;
-    core = MakeShared<cache::Informer>(connection, cache::MakeListWatch(connection, *Pod::kTable.kind), Pod::kTable,
-                                       options);
-    (void)core->AddIndex("node", FieldPath("spec.nodeName"));
-    registration = core->AddEventHandler([](const AnyEvent&) {}, {});
+    informer = MakeShared<cache::Informer>(connection, cache::MakeListWatch(connection, *Pod::kTable.kind), Pod::kTable,
+                                           options);
+    (void)informer->AddIndex("node", FieldPath("spec.nodeName"));
+    registration = informer->AddEventHandler([](const AnyEvent&) {}, {});
     transport->SetList("Pod", std::to_string(version), items);
-    core->Start({});
+    informer->Start({});
     WaitFor(registration);
   }
-  Informer(const Informer&) = delete;
-  Informer& operator=(const Informer&) = delete;
-  ~Informer() {
-    if (core) core->Stop();
+  MeasuredInformer(const MeasuredInformer&) = delete;
+  MeasuredInformer& operator=(const MeasuredInformer&) = delete;
+  ~MeasuredInformer() {
+    if (informer) informer->Stop();
   }
-  void WaitFor(const Registration& handler) { bench::WaitFor(*executor, *core, handler, std::to_string(version)); }
+  void WaitFor(const Registration& handler) { bench::WaitFor(*executor, *informer, handler, std::to_string(version)); }
   void Relist(std::string_view listed) {
     transport->SetList("Pod", std::to_string(++version), listed);
     transport->Send(std::string(kExpired));
@@ -152,50 +152,50 @@ struct Informer {
   const Shared<MeasuringExecutor> executor = MakeShared<MeasuringExecutor>();
   const Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();
   const Connection connection = Connection::Over({.transport = transport, .executor = executor});
-  Shared<cache::Informer> core;
+  Shared<cache::Informer> informer;
   Registration registration;
 };
 
 void MeasureLists(std::size_t pods, std::string_view items, std::string_view changed) {
-  Informer informer(pods, items);
-  informer.Print("first list");
+  MeasuredInformer measured(pods, items);
+  measured.Print("first list");
   const auto relist = [&](std::string_view listed, const char* what) {
-    informer.Relist(listed);
-    informer.WaitFor(informer.registration);
-    informer.Print(what);
+    measured.Relist(listed);
+    measured.WaitFor(measured.registration);
+    measured.Print(what);
   };
   relist(items, "relist, nothing changed");
   relist(changed, "relist, a hundredth changed");
-  (void)informer.core->AddIndex("app",
-                                [](const AnyRef& pod, IndexSink& sink) { sink.Add(pod.metadata()->labels["app"]); });
+  (void)measured.informer->AddIndex(
+      "app", [](const AnyRef& pod, IndexSink& sink) { sink.Add(pod.metadata()->labels["app"]); });
   relist(items, "an index added late, and a relist");
   relist("[]", "relist of nothing");
   relist(items, "list again");
-  informer.core->Stop();
-  informer.core = {};
-  WaitUntilQuiet(*informer.executor);
-  informer.Print("end");
+  measured.informer->Stop();
+  measured.informer = {};
+  WaitUntilQuiet(*measured.executor);
+  measured.Print("end");
 }
 
 void MeasureHandlers(std::size_t pods, std::string_view items) {
-  Informer informer(pods, items);
-  informer.Print("first list");
-  const Registration late = informer.core->AddEventHandler([](const AnyEvent&) {}, {});
-  informer.WaitFor(late);
-  informer.Print("a late handler");
+  MeasuredInformer measured(pods, items);
+  measured.Print("first list");
+  const Registration late = measured.informer->AddEventHandler([](const AnyEvent&) {}, {});
+  measured.WaitFor(late);
+  measured.Print("a late handler");
   std::atomic<std::size_t> received{0};
-  const Registration resynced = informer.core->AddEventHandler(
+  const Registration resynced = measured.informer->AddEventHandler(
       [&](const AnyEvent& event) { received += event.reason == Reason::kResync ? 1 : 0; }, {.resync = 5s});
-  informer.WaitFor(resynced);
-  const Shared<Waiter> waiter = informer.executor->MakeWaiter("a resync");
-  while (received < pods) (void)waiter->Wait({}, informer.executor->clock()->Now() + 20ms);
-  WaitUntilQuiet(*informer.executor);
-  informer.Print("a late handler and a resync");
-  informer.Relist(items);
-  (void)waiter->Wait({}, informer.executor->clock()->Now() + 300ms);
-  informer.core->Stop();
-  WaitUntilQuiet(*informer.executor);
-  informer.Print("stop in the middle of a relist");
+  measured.WaitFor(resynced);
+  const Shared<Waiter> waiter = measured.executor->MakeWaiter("a resync");
+  while (received < pods) (void)waiter->Wait({}, measured.executor->clock()->Now() + 20ms);
+  WaitUntilQuiet(*measured.executor);
+  measured.Print("a late handler and a resync");
+  measured.Relist(items);
+  (void)waiter->Wait({}, measured.executor->clock()->Now() + 300ms);
+  measured.informer->Stop();
+  WaitUntilQuiet(*measured.executor);
+  measured.Print("stop in the middle of a relist");
 }
 }  // namespace
 

@@ -135,18 +135,19 @@ class InformerRun {
     // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
     if (Choose(4) == 0) namespace_ = kNamespaces[0];
     if (Choose(4) == 0) color_ = kColors[0];
-    core_ = MakeShared<cache::Informer>(*connection_,
-                                        cache::MakeListWatch(
-                                            *connection_, *Sample::kTable.kind, {.namespace_ = namespace_},
-                                            [this](ListOptions& list) { Tweak(list); }, cache::FormOf(Sample::kTable)),
-                                        Sample::kTable, options);
+    informer_ =
+        MakeShared<cache::Informer>(*connection_,
+                                    cache::MakeListWatch(
+                                        *connection_, *Sample::kTable.kind, {.namespace_ = namespace_},
+                                        [this](ListOptions& list) { Tweak(list); }, cache::FormOf(Sample::kTable)),
+                                    Sample::kTable, options);
     if (transforms_) AddTransform();
     if (Choose(2) == 0) AddIndex();
     if (Choose(2) == 0) AddThrowingIndex();
     if (Choose(2) == 0) AddListener();
     if (Choose(3) == 0) InjectFault();
     Log("start");
-    core_->Start(stop_.get_token());
+    informer_->Start(stop_.get_token());
     if (Choose(2) == 0) SpawnWait();
   }
 
@@ -173,7 +174,7 @@ class InformerRun {
 
   // Refuses some objects and lies about the identity of the others.
   void AddTransform() {
-    Must(core_->SetTransform([](const AnyRef& object) -> Result<AnyRef> {
+    Must(informer_->SetTransform([](const AnyRef& object) -> Result<AnyRef> {
       if (TransformRefuses(ReplicasOf(object))) {
         if (ReplicasOf(object) % 2 == 0) return Fail(Code::kInvalidArgument, "a transform that fails");
         throw std::runtime_error("a transform that throws");
@@ -280,7 +281,7 @@ class InformerRun {
     if (saved_ >= cluster_.resource_version()) return;
     lost_.push_back(states_);
     unnoticed_ = true;
-    watches_before_ = core_->status().watches;
+    watches_before_ = informer_->status().watches;
     verdict_.restored = true;
     cluster_.RestoreCopy();
     states_.erase(states_.upper_bound(saved_), states_.end());
@@ -291,7 +292,7 @@ class InformerRun {
   // If the new history passes the informer's version before the informer can ask, the two histories look the same. So
   // nothing is written after a copy was restored until the informer watches the restored state.
   bool MayWrite() {
-    const cache::InformerStatus status = core_ ? core_->status() : cache::InformerStatus();
+    const cache::InformerStatus status = informer_ ? informer_->status() : cache::InformerStatus();
     if (status.watches > watches_before_ && status.state == cache::InformerState::kWatching &&
         Number(status.resource_version) <= cluster_.resource_version()) {
       unnoticed_ = false;
@@ -411,7 +412,7 @@ class InformerRun {
     if (indexed_) return;
     indexed_ = true;
     Log("add the index");
-    const auto added = core_->AddIndex("color", [this](const AnyRef& object, IndexSink& sink) {
+    const auto added = informer_->AddIndex("color", [this](const AnyRef& object, IndexSink& sink) {
       CheckStore();
       sink.Add(object.metadata()->labels["color"]);
     });
@@ -419,7 +420,7 @@ class InformerRun {
   }
 
   void AddThrowingIndex() {
-    Must(core_->AddIndex("moody", [](const AnyRef& object, IndexSink& sink) {
+    Must(informer_->AddIndex("moody", [](const AnyRef& object, IndexSink& sink) {
       sink.Add("calm");
       if (IndexThrows(ReplicasOf(object))) throw std::runtime_error("an index function that throws");
     }));
@@ -429,7 +430,7 @@ class InformerRun {
     auto listener = std::make_unique<Listener>();
     listener->name = "handler " + std::to_string(listeners_.size());
     listener->verdict = &verdict_;
-    listener->core = core_.get().get();
+    listener->informer = informer_.get().get();
     listener->resyncs = resyncs_ && Choose(4) != 0;
     HandlerOptions options{.resync = listener->resyncs ? std::optional<Nanos>() : kNever, .name = listener->name};
     listener->merges = Choose(3) == 0;
@@ -447,7 +448,7 @@ class InformerRun {
     Log("add " + listener->name + how + (listener->merges ? ", merges" : "") +
         (listener->trick != Trick::kNone ? ", trick " + std::to_string(static_cast<int>(listener->trick)) : ""));
     Listener* self = listeners_.emplace_back(std::move(listener)).get();
-    self->registration.emplace(core_->AddEventHandler(
+    self->registration.emplace(informer_->AddEventHandler(
         [this, self, pace](const AnyEvent& event) {
           self->Hear(event);
           if (pace > Nanos(0)) Sleep("slow work", calm_ ? Nanos(1ms) : pace * Choose(30));
@@ -471,7 +472,7 @@ class InformerRun {
       case Trick::kStopsTheInformer:
         Log(listener.name + " stops the informer");
         stopped_ = true;
-        return core_->Stop();
+        return informer_->Stop();
       case Trick::kNone:
         return;
     }
@@ -497,10 +498,10 @@ class InformerRun {
       SyncOptions options{.patient = true};
       for (Listener* listener : waited) options.handlers.push_back(&*listener->registration);
       const auto synced =
-          cache::WaitForSync(*cluster_.simulation().executor(), stop_.get_token(), {core_.get()}, options);
+          cache::WaitForSync(*cluster_.simulation().executor(), stop_.get_token(), {informer_.get()}, options);
       if (!synced) return;  // stopped, or a handler was removed meanwhile
-      if (!core_->HasSynced()) verdict_.Fail("O5", "a wait ended, and the informer has not synced");
-      if (core_->store()->Snapshot().version().empty())
+      if (!informer_->HasSynced()) verdict_.Fail("O5", "a wait ended, and the informer has not synced");
+      if (informer_->store()->Snapshot().version().empty())
         verdict_.Fail("O5", "a wait ended before the first state was stored");
       CheckStore();
       for (Listener* listener : waited) {
@@ -553,7 +554,7 @@ class InformerRun {
   }
 
   void CheckStore() {
-    const cache::AnySnapshot snapshot = core_->store()->Snapshot();
+    const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
     const View view = ViewOf(snapshot);
     if (snapshot.version().empty()) {
       if (!view.empty()) verdict_.Fail("O1", "objects without a version");
@@ -614,7 +615,7 @@ class InformerRun {
     if (held(states_) || std::any_of(lost_.begin(), lost_.end(), held)) return;
     // Between two events of one transaction it need not be one; then a later event is on its way, or a stop has dropped
     // it.
-    if (listener.registration->Backlog() > 0 || stopped_ || core_->IsStopped()) return;
+    if (listener.registration->Backlog() > 0 || stopped_ || informer_->IsStopped()) return;
     verdict_.Fail("O5", listener.name + " has synced with" + Text(listener.view) + ", which the server never held");
   }
 
@@ -633,15 +634,15 @@ class InformerRun {
     if (!resyncs_) Check(cluster_.simulation().RunUntilIdle());
     if (stopped_) return;
     CheckStore();
-    const cache::AnySnapshot snapshot = core_->store()->Snapshot();
+    const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
     const View view = ViewOf(snapshot);
     const Contents& contents = states_.rbegin()->second;
-    if (!core_->HasSynced())
-      verdict_.Fail("O6", "the informer never synced; it is " + std::string(ToString(core_->status().state)));
+    if (!informer_->HasSynced())
+      verdict_.Fail("O6", "the informer never synced; it is " + std::string(ToString(informer_->status().state)));
     if (!Agrees(view, contents)) {
       verdict_.Fail("O6", "at rest the cache holds" + Text(view) + " at version " + std::string(snapshot.version()) +
                               ", the server" + Text(contents) + "; the informer is " +
-                              std::string(ToString(core_->status().state)));
+                              std::string(ToString(informer_->status().state)));
     }
     for (const ObjectKey& key : snapshot.Keys()) CheckObject(snapshot, key, contents);
     for (const auto& listener : listeners_) {
@@ -655,9 +656,9 @@ class InformerRun {
 
   void CheckCurrent() {
     if (stopped_) return;
-    const cache::AnySnapshot snapshot = core_->store()->Snapshot();
-    const cache::InformerStatus status = core_->status();
-    if (core_->HasSynced() && status.state == cache::InformerState::kWatching &&
+    const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
+    const cache::InformerStatus status = informer_->status();
+    if (informer_->HasSynced() && status.state == cache::InformerState::kWatching &&
         Agrees(ViewOf(snapshot), states_.rbegin()->second))
       return;
     verdict_.Fail("O10", "the cache is not current " + std::to_string((kCurrentWithin + apply_delay_) / 1s) +
@@ -666,7 +667,7 @@ class InformerRun {
   }
 
   void CheckStatus(const cache::AnySnapshot& snapshot, const Contents& contents) {
-    const cache::InformerStatus status = core_->status();
+    const cache::InformerStatus status = informer_->status();
     std::size_t refused = 0;
     for (const auto& [key, held] : contents) refused += held.refused && InScope(key, held) ? 1 : 0;
     if (status.refused != refused) {
@@ -719,9 +720,9 @@ class InformerRun {
     calm_ = true;
     const bool early = waits_ == 0 && Choose(2) == 0;  // who waits for a handler uses its registration
     if (early) listeners_.clear();
-    Choose(2) == 0 ? (void)stop_.request_stop() : core_->Stop();
+    Choose(2) == 0 ? (void)stop_.request_stop() : informer_->Stop();
     if (Choose(2) == 0) {
-      if (auto joined = core_->Join({}); !joined) verdict_.Fail("O7", joined.error().ToString());
+      if (auto joined = informer_->Join({}); !joined) verdict_.Fail("O7", joined.error().ToString());
       for (const auto& listener : listeners_) listener->removed = true;
     }
     stop_.request_stop();
@@ -731,7 +732,7 @@ class InformerRun {
       return;
     }
     listeners_.clear();
-    core_ = {};
+    informer_ = {};
     connection_.reset();
     Check(cluster_.simulation().RunUntilIdle());
     CheckNothingIsLeft();
@@ -774,7 +775,7 @@ class InformerRun {
   std::string namespace_, color_;     // the scope of the informer; "": everything
   std::stop_source stop_;
   std::optional<Connection> connection_;
-  testing::OwnedInformer core_;
+  testing::OwnedInformer informer_;
   std::vector<std::unique_ptr<Listener>> listeners_;
 };
 

@@ -46,7 +46,7 @@ enum class Trick : std::uint8_t { kNone, kRemovesItself, kRemovesAnother, kAddsA
 struct Listener {
   std::string name;
   Verdict* verdict = nullptr;
-  cache::Informer* core = nullptr;
+  cache::Informer* informer = nullptr;
   bool resyncs = false;  // it receives everything again from time to time
   bool merges = false;   // its backlog is small: events of a key may be merged, and out of order with those of others
   Trick trick = Trick::kNone;
@@ -63,10 +63,10 @@ struct Listener {
     if (removed) return Fail("O3", event, "after it was removed, or the informer joined");
     Fold(event);
     CheckReason(event);
-    const AnyRef stored = core->store()->Look(event.key);
+    const AnyRef stored = informer->store()->Look(event.key);
     if (!verdict->restored && event.now && stored && VersionOf(stored) < VersionOf(event.now))
       Fail("O4", event, "before the store had it");
-    if (!verdict->restored && Number(core->store()->Snapshot().version()) < Number(event.version))
+    if (!verdict->restored && Number(informer->store()->Snapshot().version()) < Number(event.version))
       Fail("O4", event, "before the store had that version");
     ++told;
   }
@@ -124,7 +124,7 @@ struct Listener {
     if (event.reason != Reason::kResync) return;
     ++told_again;
     // Without resyncs only a list can find that nothing changed.
-    if (!resyncs && ++same[event.key.str()] > core->status().lists) Fail("O8", event, "again, and nothing changed");
+    if (!resyncs && ++same[event.key.str()] > informer->status().lists) Fail("O8", event, "again, and nothing changed");
   }
 };
 

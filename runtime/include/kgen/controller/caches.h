@@ -115,7 +115,7 @@ class [[nodiscard]] CacheRegistration {
 
  private:
   friend class controller::KindCache;
-  CacheRegistration(Shared<controller::KindCache> core, std::vector<Registration> parts) noexcept;
+  CacheRegistration(Shared<controller::KindCache> kind_cache, std::vector<Registration> parts) noexcept;
   Shared<controller::KindCache> cache_;
   std::vector<Registration> parts_;
 };
@@ -127,7 +127,7 @@ class [[nodiscard]] CacheRegistration {
 class AnyCache {
  public:
   AnyCache() noexcept;  // a user of no cache; only operator bool may be called
-  explicit AnyCache(Shared<controller::KindCache> core) noexcept;
+  explicit AnyCache(Shared<controller::KindCache> kind_cache) noexcept;
   AnyCache(const AnyCache&) noexcept;
   AnyCache(AnyCache&&) noexcept;
   AnyCache& operator=(AnyCache) noexcept;

@@ -64,9 +64,10 @@ class Answerer {
 };
 
 template <typename Op, typename... More>
-Shared<Op> MakeCall(const Shared<ConnectionState>& core, ApiRequest request, typename Op::Done done, More&... more) {
-  Shared<Strand> strand = core->executor->MakeStrand(request.what.empty() ? request.path : request.what);
-  return MakeShared<Op>(core, std::move(request), std::move(strand), std::move(done), more...);
+Shared<Op> MakeCall(const Shared<ConnectionState>& connection, ApiRequest request, typename Op::Done done,
+                    More&... more) {
+  Shared<Strand> strand = connection->executor->MakeStrand(request.what.empty() ? request.path : request.what);
+  return MakeShared<Op>(connection, std::move(request), std::move(strand), std::move(done), more...);
 }
 
 // Blocks until the call has ended. `more` are further arguments of the operation's constructor.

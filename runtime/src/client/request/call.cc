@@ -86,7 +86,7 @@ void AnswerOperation<T>::Finish(Result<T> result) {
   End();
   Done done = std::move(done_);
   done_ = nullptr;
-  if (done) RunCallback(core().observer, request().what, [&] { done(std::move(result)); });
+  if (done) RunCallback(connection().observer, request().what, [&] { done(std::move(result)); });
 }
 
 template class AnswerOperation<ApiResponse>;

@@ -23,8 +23,8 @@ class AnswerOperation : public Operation {
   using Done = std::move_only_function<void(Result<T>)>;
 
  protected:
-  AnswerOperation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand, Done done)
-      : Operation(std::move(core), std::move(request), std::move(strand)), done_(std::move(done)) {}
+  AnswerOperation(Shared<ConnectionState> connection, ApiRequest request, Shared<Strand> strand, Done done)
+      : Operation(std::move(connection), std::move(request), std::move(strand)), done_(std::move(done)) {}
 
   // Called for a successful response: at its start, to forget what arrived of an earlier one; for its bytes; and at its
   // end.
@@ -54,8 +54,8 @@ class AnswerOperation : public Operation {
 
 class CallOperation final : public AnswerOperation<ApiResponse> {
  public:
-  CallOperation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand, Done done)
-      : AnswerOperation(std::move(core), std::move(request), std::move(strand), std::move(done)) {}
+  CallOperation(Shared<ConnectionState> connection, ApiRequest request, Shared<Strand> strand, Done done)
+      : AnswerOperation(std::move(connection), std::move(request), std::move(strand), std::move(done)) {}
 
  private:
   void Restart() override { body_.clear(); }
@@ -68,9 +68,9 @@ class CallOperation final : public AnswerOperation<ApiResponse> {
 // Returns a list. The caller has the only reference to it.
 class ListOperation final : public AnswerOperation<AnyRef> {
  public:
-  ListOperation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand, Done done,
+  ListOperation(Shared<ConnectionState> connection, ApiRequest request, Shared<Strand> strand, Done done,
                 const TypeTable& table, const KindInfo& kind)
-      : AnswerOperation(std::move(core), std::move(request), std::move(strand), std::move(done)),
+      : AnswerOperation(std::move(connection), std::move(request), std::move(strand), std::move(done)),
         table_(table),
         kind_(kind) {}
 

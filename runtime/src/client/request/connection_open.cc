@@ -40,18 +40,18 @@ class Registry {
     const MutexLock lock(mutex_);
     for (const Entry& entry : entries_) {
       if (!Equal(entry.config, config)) continue;
-      if (Shared<ConnectionState> core = Shared<ConnectionState>::TryAdd(entry.core)) return core;
+      if (Shared<ConnectionState> state = Shared<ConnectionState>::TryAdd(entry.state)) return state;
     }
     return {};
   }
-  void Add(const rest::Config& config, ConnectionState* core) {
+  void Add(const rest::Config& config, ConnectionState* state) {
     const MutexLock lock(mutex_);
-    entries_.push_back({config, core});
+    entries_.push_back({config, state});
   }
-  void Remove(const ConnectionState* core) noexcept {
+  void Remove(const ConnectionState* state) noexcept {
     std::vector<Entry> gone;  // destroyed after unlocking; may hold the last reference to an executor
     const MutexLock lock(mutex_);
-    const auto found = std::ranges::find(entries_, core, &Entry::core);
+    const auto found = std::ranges::find(entries_, state, &Entry::state);
     if (found == entries_.end()) return;
     gone.push_back(std::move(*found));
     entries_.erase(found);
@@ -60,7 +60,7 @@ class Registry {
  private:
   struct Entry {
     rest::Config config;
-    ConnectionState* core;
+    ConnectionState* state;
   };
   Mutex mutex_;
   std::vector<Entry> entries_ KGEN_GUARDED_BY(mutex_);
@@ -139,9 +139,9 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
   parts.transport = std::move(transport);
   Connection connection = ConnectionState::Handle(std::move(parts), std::move(observer), std::move(settings));
   // If a file is the only source of the token, it must be readable from the start.
-  const Shared<ConnectionState> core = ConnectionState::Of(connection);
+  const Shared<ConnectionState> state = ConnectionState::Of(connection);
   if (!config.bearer_token_file.empty()) {
-    if (Result<std::string> token = core->token.Read(core->clock->Now()); !token) return Fail(token.error());
+    if (Result<std::string> token = state->token.Read(state->clock->Now()); !token) return Fail(token.error());
   }
   return connection;
 }
@@ -166,7 +166,7 @@ Result<Connection> ConnectionState::Over(const rest::Config& config, Shared<Tran
 
 Result<Connection> ConnectionState::Open(const rest::Config& config) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
-  if (Shared<ConnectionState> core = Connections().Find(config)) return Connection(std::move(core));
+  if (Shared<ConnectionState> state = Connections().Find(config)) return Connection(std::move(state));
   Result<Connection> opened = OpenNew(config);
   if (!opened) return Fail(opened.error().With("open a connection"));
   // Another thread may have opened an equal one meanwhile. Both work, and later calls find this one.

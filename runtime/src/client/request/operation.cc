@@ -63,23 +63,23 @@ class Operation::Sink final : public ResponseSink {
   }
 
  private:
-  void Count(int status) const { operation_->core_->requests->Add(operation_->request_.method, status); }
+  void Count(int status) const { operation_->connection_->requests->Add(operation_->request_.method, status); }
 
   const Shared<Operation> operation_;
   const int attempt_;
   bool counted_ = false;
 };
 
-Operation::Operation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand)
-    : core_(std::move(core)),
+Operation::Operation(Shared<ConnectionState> connection, ApiRequest request, Shared<Strand> strand)
+    : connection_(std::move(connection)),
       request_(std::move(request)),
       strand_(std::move(strand)),
-      post_cancel_(core_->executor->ReservePost(strand_)) {
+      post_cancel_(connection_->executor->ReservePost(strand_)) {
   if (request_.what.empty()) request_.what = request_.method + ' ' + request_.path;
 }
 
 void Operation::Begin() {
-  const TimePoint begun = core_->clock->Now();
+  const TimePoint begun = connection_->clock->Now();
   PostSelf([begun](Operation& op) {
     if (const std::optional<Nanos>& limit = op.request_.timeout) {
       if (*limit <= Nanos::zero()) return op.OnFailed(op.Describe(NoTimeout(*limit)));
@@ -105,30 +105,33 @@ void Operation::Throttle() {
   if (ended_ || cancelled()) return;
   // A watch takes no token of the limiter, because it is one request for a long time.
   const bool exempt = request_.watch || request_.unlimited;
-  const Nanos wait = exempt ? Nanos::zero() : core_->limiter.Take(core_->clock->Now());
+  const Nanos wait = exempt ? Nanos::zero() : connection_->limiter.Take(connection_->clock->Now());
   if (wait <= Nanos::zero()) return Authorize();
   if (wait >= kWorthTelling) {
-    NotifyObserver(core_->observer, [&](Observer& o) { o.OnLimiterWaited({.what = request_.what, .waited = wait}); });
+    NotifyObserver(connection_->observer,
+                   [&](Observer& o) { o.OnLimiterWaited({.what = request_.what, .waited = wait}); });
   }
-  pause_ = detail::PostAfter(*core_->executor, strand_, wait, TimerKind::kProgress,
+  pause_ = detail::PostAfter(*connection_->executor, strand_, wait, TimerKind::kProgress,
                              OnSelf([](Operation& op) { op.Authorize(); }));
 }
 
 void Operation::Authorize() {
   if (ended_ || cancelled()) return;
   // The time limit of the config starts after the first wait for the limiter, so that throttling does not consume it.
-  if (!request_.timeout && !deadline_) StartTimeLimit(core_->clock->Now(), TimeLimit());
-  if (core_->exec) {
-    if (Shared<const Credential> credential = core_->exec->Current()) return OnCredential(std::move(credential));
-    waiting_ = core_->exec->Ask(core_->observer, [self = Shared<Operation>(this)](ExecCredentials::Answer credential) {
-      self->PostSelf([credential = std::move(credential)](Operation& op) { op.OnCredential(credential); });
-    });
+  if (!request_.timeout && !deadline_) StartTimeLimit(connection_->clock->Now(), TimeLimit());
+  if (connection_->exec) {
+    if (Shared<const Credential> credential = connection_->exec->Current()) return OnCredential(std::move(credential));
+    waiting_ = connection_->exec->Ask(
+        connection_->observer, [self = Shared<Operation>(this)](ExecCredentials::Answer credential) {
+          self->PostSelf([credential = std::move(credential)](Operation& op) { op.OnCredential(credential); });
+        });
     return;
   }
-  if (const std::optional<std::string> token = core_->token.Current(core_->clock->Now())) return Attempt(*token);
-  core_->executor->BlockingShort("read token file", [self = Shared<Operation>(this)] {
+  if (const std::optional<std::string> token = connection_->token.Current(connection_->clock->Now()))
+    return Attempt(*token);
+  connection_->executor->BlockingShort("read token file", [self = Shared<Operation>(this)] {
     try {
-      self->OnToken(self->core_->token.Read(self->core_->clock->Now()));
+      self->OnToken(self->connection_->token.Read(self->connection_->clock->Now()));
     } catch (const std::bad_alloc&) {
       self->OnToken(Fail(detail::OutOfMemory()));
     }
@@ -154,13 +157,13 @@ void Operation::OnCredential(ExecCredentials::Answer credential) {
 
 bool Operation::AgainWithNewCredential(const HttpHead& head, const Error& why) {
   if (head.status != 401 || !credential_ || std::exchange(refreshed_, true)) return false;
-  return core_->exec->Reject(*credential_) && Again(Nanos::zero(), why);
+  return connection_->exec->Reject(*credential_) && Again(Nanos::zero(), why);
 }
 
 void Operation::StartTimeLimit(TimePoint from, std::optional<Nanos> limit) {
   if (!limit) return;
   deadline_ = Later(from, *limit);
-  time_limit_ = detail::PostAt(*core_->executor, strand_, *deadline_, TimerKind::kProgress,
+  time_limit_ = detail::PostAt(*connection_->executor, strand_, *deadline_, TimerKind::kProgress,
                                OnSelf([](Operation& op) { op.OnTimeLimit(); }));
 }
 
@@ -173,20 +176,21 @@ void Operation::TellWarnings(const HttpHead& head) const {
   for (const HttpHeader& header : head.headers) {
     if (header.name != "warning") continue;
     for (const std::string& text : ParseWarnings(header.value)) {
-      NotifyObserver(core_->observer, [&](Observer& o) { o.OnServerWarned({.what = request_.what, .message = text}); });
+      NotifyObserver(connection_->observer,
+                     [&](Observer& o) { o.OnServerWarned({.what = request_.what, .message = text}); });
     }
   }
 }
 
 std::optional<Nanos> Operation::TimeLimit() const noexcept {
   std::optional<Nanos> limit = request_.timeout;
-  if (!limit && !request_.watch) limit = core_->timeout;
+  if (!limit && !request_.watch) limit = connection_->timeout;
   return limit == kNoLimit ? std::nullopt : limit;
 }
 
 std::string Operation::LastAttempt() const {
   std::string text;
-  if (waiting_) text = "; " + std::string(core_->exec->name()) + " has not answered";
+  if (waiting_) text = "; " + std::string(connection_->exec->name()) + " has not answered";
   if (last_failure_) text += "; the attempt before failed: " + last_failure_->message();
   return text;
 }
@@ -208,7 +212,7 @@ Error Operation::FailureOfException() const {
 HttpRequest Operation::Compose(const std::string& token) const {
   HttpRequest http;
   http.method = request_.method;
-  http.path = core_->base_path + request_.path;
+  http.path = connection_->base_path + request_.path;
   std::string query = request_.query;
   if (const std::optional<Nanos> limit = TimeLimit(); limit && !request_.watch) {
     // The server should not work longer than the client waits.
@@ -216,7 +220,7 @@ HttpRequest Operation::Compose(const std::string& token) const {
   }
   if (!query.empty()) http.path += '?' + query;
   http.headers.push_back({"accept", request_.accept.empty() ? "application/json" : request_.accept});
-  http.headers.push_back({"user-agent", core_->user_agent});
+  http.headers.push_back({"user-agent", connection_->user_agent});
   if (!token.empty()) http.headers.push_back({"authorization", "Bearer " + token});
   if (!request_.content_type.empty()) http.headers.push_back({"content-type", request_.content_type});
   http.body = request_.body;
@@ -227,13 +231,13 @@ HttpRequest Operation::Compose(const std::string& token) const {
 
 void Operation::Attempt(const std::string& token) {
   ++attempt_;
-  attempt_started_ = core_->clock->Now();
+  attempt_started_ = connection_->clock->Now();
   refusal_.clear();
-  core_->sent.Add(token);
+  connection_->sent.Add(token);
   if (request_.guard) {
     if (const Result<void> may = request_.guard->MaySend(); !may) return OnFailed(Describe(may.error()));
   }
-  exchange_ = core_->transport->Start(Compose(token), MakeShared<Sink>(Shared<Operation>(this), attempt_));
+  exchange_ = connection_->transport->Start(Compose(token), MakeShared<Sink>(Shared<Operation>(this), attempt_));
 }
 
 void Operation::Deliver(int attempt, std::string bytes) {
@@ -257,7 +261,7 @@ bool Operation::CollectRefusal(std::string_view bytes) {
 }
 
 Error Operation::RefusalOf(const HttpHead& head) {
-  if (head.status == 401) core_->token.Reject(attempt_started_);
+  if (head.status == 401) connection_->token.Reject(attempt_started_);
   Answer answer;
   answer.content_type = head.Header("content-type");
   if (IsProtobuf(answer.content_type)) {
@@ -295,11 +299,11 @@ std::optional<Error> Operation::NotAsAsked(const HttpHead& head, std::string_vie
 
 bool Operation::Again(Nanos delay, const Error& why) {
   last_failure_ = why;
-  if (deadline_ && core_->clock->Now() + delay >= *deadline_) return false;
+  if (deadline_ && connection_->clock->Now() + delay >= *deadline_) return false;
   if (exchange_) exchange_->Cancel();
   exchange_ = {};
   ++attempt_;  // ignores later events of the old attempt
-  pause_ = detail::PostAfter(*core_->executor, strand_, delay, TimerKind::kProgress,
+  pause_ = detail::PostAfter(*connection_->executor, strand_, delay, TimerKind::kProgress,
                              OnSelf([](Operation& op) { op.Throttle(); }));
   return true;
 }
@@ -310,7 +314,7 @@ void Operation::End() noexcept {
   time_limit_.Cancel();
   if (exchange_) exchange_->Cancel();
   exchange_ = {};
-  if (waiting_) core_->exec->Leave(*waiting_);
+  if (waiting_) connection_->exec->Leave(*waiting_);
   waiting_ = {};
 }
 

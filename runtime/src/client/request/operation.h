@@ -33,7 +33,7 @@ class Operation : public SharedObject {
   void Cancel() noexcept;
 
  protected:
-  Operation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand);
+  Operation(Shared<ConnectionState> connection, ApiRequest request, Shared<Strand> strand);
 
   // The response to the current attempt, on the strand. The credit for the bytes is returned when OnBytes returns,
   // unless the operation keeps it.
@@ -74,11 +74,11 @@ class Operation : public SharedObject {
   bool ended() const noexcept { return ended_; }
   bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
   const ApiRequest& request() const noexcept { return request_; }
-  ConnectionState& core() const noexcept { return *core_; }
+  ConnectionState& connection() const noexcept { return *connection_; }
   // Calls task(*this) on the strand; keeps the operation until then.
   template <typename Task>
   void PostSelf(Task task) {
-    core_->executor->Post(strand_, OnSelf(std::move(task)));
+    connection_->executor->Post(strand_, OnSelf(std::move(task)));
   }
 
   bool keeps_credit_ = false;
@@ -113,7 +113,7 @@ class Operation : public SharedObject {
   HttpRequest Compose(const std::string& token) const;
   void Deliver(int attempt, std::string bytes);
 
-  const Shared<ConnectionState> core_;
+  const Shared<ConnectionState> connection_;
   ApiRequest request_;
   const Shared<Strand> strand_;
   const Shared<ReservedPost> post_cancel_;  // Cancel() may run where nothing can handle a failure, as a stop callback

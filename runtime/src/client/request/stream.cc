@@ -5,9 +5,9 @@
 
 namespace kgen::client {
 
-StreamOperation::StreamOperation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand,
+StreamOperation::StreamOperation(Shared<ConnectionState> connection, ApiRequest request, Shared<Strand> strand,
                                  Shared<StreamSink> sink)
-    : Operation(std::move(core), std::move(request), std::move(strand)), sink_(std::move(sink)) {}
+    : Operation(std::move(connection), std::move(request), std::move(strand)), sink_(std::move(sink)) {}
 
 void StreamOperation::OnHead(HttpHead head) {
   head_ = std::move(head);

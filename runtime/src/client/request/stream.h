@@ -13,7 +13,8 @@ namespace kgen::client {
 
 class StreamOperation final : public Operation {
  public:
-  StreamOperation(Shared<ConnectionState> core, ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink);
+  StreamOperation(Shared<ConnectionState> connection, ApiRequest request, Shared<Strand> strand,
+                  Shared<StreamSink> sink);
 
   // Call it before Begin(). Credit is then returned only by Consumed().
   void KeepCredit() noexcept { keeps_credit_ = true; }

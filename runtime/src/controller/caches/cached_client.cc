@@ -25,16 +25,17 @@ ClientState::~ClientState() {
 
 KindCache* ClientState::Find(const TypeTable& table, const KindInfo& kind) const noexcept {
   for (const Held* held = first_.load(std::memory_order_acquire); held != nullptr; held = held->next) {
-    if (held->table == &table && held->kind == &kind) return held->core.get();
+    if (held->table == &table && held->kind == &kind) return held->kind_cache.get();
   }
   return nullptr;
 }
 
-KindCache* ClientState::Keep(const TypeTable& table, const KindInfo& kind, Shared<KindCache> core) {
+KindCache* ClientState::Keep(const TypeTable& table, const KindInfo& kind, Shared<KindCache> kind_cache) {
   const MutexLock lock(mutex_);
-  if (KindCache* const known = Find(table, kind)) return known;  // `core` is the same one, or another user's is gone
-  KindCache* const kept = core.get();
-  first_.store(new Held{&table, &kind, std::move(core), first_.load()}, std::memory_order_release);
+  if (KindCache* const known = Find(table, kind))
+    return known;  // `kind_cache` is the same one, or another user's is gone
+  KindCache* const kept = kind_cache.get();
+  first_.store(new Held{&table, &kind, std::move(kind_cache), first_.load()}, std::memory_order_release);
   return kept;
 }
 

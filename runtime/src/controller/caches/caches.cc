@@ -14,7 +14,7 @@ namespace kgen {
 namespace controller {
 
 Result<Shared<KindCache>> CachesState::Of(const TypeTable& table, const KindInfo& kind) {
-  Shared<KindCache> core;
+  Shared<KindCache> kind_cache;
   std::stop_token stop;
   {
     const MutexLock lock(mutex_);
@@ -26,7 +26,7 @@ Result<Shared<KindCache>> CachesState::Of(const TypeTable& table, const KindInfo
       if (!known->Serves(table, kind)) continue;
       if (Shared<KindCache> live = Shared<KindCache>::TryAdd(known)) return live;
     }
-    caches_.reserve(caches_.size() + 1);  // the destructor of a core takes the lock, so nothing may fail after Make()
+    caches_.reserve(caches_.size() + 1);  // the destructor of a cache takes the lock, so nothing may fail after Make()
     const bool written = written_.contains({std::string(kind.group), std::string(kind.resource)});
     Result<Shared<KindCache>> made = KindCache::Make(Shared<CachesState>(this), table, kind, written);
     if (!made) return made;
@@ -34,64 +34,64 @@ Result<Shared<KindCache>> CachesState::Of(const TypeTable& table, const KindInfo
       if ((*made)->Serves(each.table, each.kind)) (*made)->Inherit(each.indexes);
     }
     caches_.push_back(made->get());
-    core = *std::move(made);
+    kind_cache = *std::move(made);
     stop = stop_;
   }
-  if (started()) core->Start(stop);
-  return core;
+  if (started()) kind_cache->Start(stop);
+  return kind_cache;
 }
 
 std::vector<Shared<KindCache>> CachesState::Live() {
   std::vector<Shared<KindCache>> live;
-  for (KindCache* const core : caches_) {
-    if (Shared<KindCache> held = Shared<KindCache>::TryAdd(core)) live.push_back(std::move(held));
+  for (KindCache* const kind_cache : caches_) {
+    if (Shared<KindCache> held = Shared<KindCache>::TryAdd(kind_cache)) live.push_back(std::move(held));
   }
   return live;
 }
 
-void CachesState::Remove(KindCache* core) noexcept {
+void CachesState::Remove(KindCache* kind_cache) noexcept {
   const MutexLock lock(mutex_);
-  std::erase(caches_, core);
+  std::erase(caches_, kind_cache);
 }
 
 void CachesState::Start(const std::stop_token& stop) {
-  std::vector<Shared<KindCache>> cores;  // released without the lock, as everywhere here
+  std::vector<Shared<KindCache>> live;  // released without the lock, as everywhere here
   {
     const MutexLock lock(mutex_);
     if (started_.exchange(true)) return;
     stop_ = stop;
-    cores = Live();
+    live = Live();
   }
-  for (const Shared<KindCache>& core : cores) core->Start(stop);
+  for (const Shared<KindCache>& kind_cache : live) kind_cache->Start(stop);
 }
 
 Result<void> CachesState::WaitForSync(const std::stop_token& stop) {
   const TimePoint deadline = Later(connection_.clock().Now(), options_.sync_timeout);
   while (true) {
     if (stop.stop_requested()) return Fail(Code::kCancelled, "sync of caches: a stop was requested");
-    std::vector<Shared<KindCache>> cores;
+    std::vector<Shared<KindCache>> live;
     {
       const MutexLock lock(mutex_);
-      cores = Live();
+      live = Live();
     }
-    std::erase_if(cores, [](const Shared<KindCache>& core) { return core->HasSynced(); });
-    if (cores.empty()) return {};
-    if (Result<void> synced = cores.front()->WaitForSync(stop, deadline - connection_.clock().Now()); !synced) {
+    std::erase_if(live, [](const Shared<KindCache>& kind_cache) { return kind_cache->HasSynced(); });
+    if (live.empty()) return {};
+    if (Result<void> synced = live.front()->WaitForSync(stop, deadline - connection_.clock().Now()); !synced) {
       return synced;
     }
   }
 }
 
 void CachesState::Shutdown() {
-  std::vector<Shared<KindCache>> cores;
+  std::vector<Shared<KindCache>> live;
   {
     const MutexLock lock(mutex_);
     shut_down_ = true;
-    cores = Live();
+    live = Live();
   }
-  for (const Shared<KindCache>& core : cores) core->Stop();
-  for (const Shared<KindCache>& core : cores) {
-    for (const Shared<cache::Informer>& informer : core->informers()) {
+  for (const Shared<KindCache>& kind_cache : live) kind_cache->Stop();
+  for (const Shared<KindCache>& kind_cache : live) {
+    for (const Shared<cache::Informer>& informer : kind_cache->informers()) {
       // On a thread that must not block, Join() fails and this does not wait: the informers end by themselves.
       if (!informer->Join({})) return;
     }
@@ -99,28 +99,28 @@ void CachesState::Shutdown() {
 }
 
 std::vector<cache::InformerStatus> CachesState::status() {
-  std::vector<Shared<KindCache>> cores;
+  std::vector<Shared<KindCache>> live;
   {
     const MutexLock lock(mutex_);
-    cores = Live();
+    live = Live();
   }
   std::vector<cache::InformerStatus> all;
-  for (const Shared<KindCache>& core : cores) {
-    for (cache::InformerStatus& status : core->status()) all.push_back(std::move(status));
+  for (const Shared<KindCache>& kind_cache : live) {
+    for (cache::InformerStatus& status : kind_cache->status()) all.push_back(std::move(status));
   }
   return all;
 }
 
 std::vector<Shared<KindCache>> CachesState::LiveOf(const KindInfo& kind) {
-  std::vector<Shared<KindCache>> cores;
+  std::vector<Shared<KindCache>> live;
   {
     const MutexLock lock(mutex_);
-    cores = Live();
+    live = Live();
   }
-  std::erase_if(cores, [&](const Shared<KindCache>& core) {
-    return core->kind().group != kind.group || core->kind().resource != kind.resource;
+  std::erase_if(live, [&](const Shared<KindCache>& kind_cache) {
+    return kind_cache->kind().group != kind.group || kind_cache->kind().resource != kind.resource;
   });
-  return cores;
+  return live;
 }
 
 void CachesState::Remember(const Written& written) {
@@ -128,15 +128,15 @@ void CachesState::Remember(const Written& written) {
     const MutexLock lock(mutex_);
     written_.emplace(written.kind.group, written.kind.resource);
   }
-  for (const Shared<KindCache>& core : LiveOf(written.kind)) core->Remember(written);
+  for (const Shared<KindCache>& kind_cache : LiveOf(written.kind)) kind_cache->Remember(written);
 }
 
-void CachesState::KeepIndex(const KindCache& core, IndexSpec index) {
+void CachesState::KeepIndex(const KindCache& kind_cache, IndexSpec index) {
   const MutexLock lock(mutex_);
   auto kept =
-      std::ranges::find_if(indexes_, [&](const KindIndexes& each) { return core.Serves(each.table, each.kind); });
+      std::ranges::find_if(indexes_, [&](const KindIndexes& each) { return kind_cache.Serves(each.table, each.kind); });
   if (kept == indexes_.end()) {
-    indexes_.push_back({core.table(), core.kind()});
+    indexes_.push_back({kind_cache.table(), kind_cache.kind()});
     kept = indexes_.end() - 1;
   }
   if (std::ranges::find(kept->indexes, index.name, &IndexSpec::name) != kept->indexes.end()) return;
@@ -144,8 +144,8 @@ void CachesState::KeepIndex(const KindCache& core, IndexSpec index) {
 }
 
 AnyRef CachesState::Look(const KindInfo& kind, const ObjectKey& key) {
-  for (const Shared<KindCache>& core : LiveOf(kind)) {
-    if (AnyRef object = core->Look(key)) return object;
+  for (const Shared<KindCache>& kind_cache : LiveOf(kind)) {
+    if (AnyRef object = kind_cache->Look(key)) return object;
   }
   return {};
 }
@@ -155,8 +155,8 @@ AnyRef CachesState::Look(const KindInfo& kind, const ObjectKey& key) {
 // ----------------------------------------------------------------------------------------------------- handles
 
 CacheRegistration::CacheRegistration() noexcept = default;
-CacheRegistration::CacheRegistration(Shared<controller::KindCache> core, std::vector<Registration> parts) noexcept
-    : cache_(std::move(core)), parts_(std::move(parts)) {}
+CacheRegistration::CacheRegistration(Shared<controller::KindCache> kind_cache, std::vector<Registration> parts) noexcept
+    : cache_(std::move(kind_cache)), parts_(std::move(parts)) {}
 CacheRegistration::CacheRegistration(CacheRegistration&&) noexcept = default;
 CacheRegistration& CacheRegistration::operator=(CacheRegistration&& other) noexcept {
   if (this == &other) return *this;
@@ -190,7 +190,7 @@ std::size_t CacheRegistration::Backlog() const noexcept {
 }
 
 AnyCache::AnyCache() noexcept = default;
-AnyCache::AnyCache(Shared<controller::KindCache> core) noexcept : cache_(std::move(core)) {}
+AnyCache::AnyCache(Shared<controller::KindCache> kind_cache) noexcept : cache_(std::move(kind_cache)) {}
 AnyCache::AnyCache(const AnyCache&) noexcept = default;
 AnyCache::AnyCache(AnyCache&&) noexcept = default;
 AnyCache& AnyCache::operator=(AnyCache other) noexcept {
@@ -232,9 +232,9 @@ Caches::Caches(const Connection& connection, CachesOptions options)
 
 Result<AnyCache> Caches::Of(const TypeTable& table, const KindInfo& kind) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
-  Result<Shared<controller::KindCache>> core = state_->Of(table, kind);
-  if (!core) return Fail(std::move(core).error());
-  return AnyCache(*std::move(core));
+  Result<Shared<controller::KindCache>> kind_cache = state_->Of(table, kind);
+  if (!kind_cache) return Fail(std::move(kind_cache).error());
+  return AnyCache(*std::move(kind_cache));
 }
 Result<Cache<Unstructured>> Caches::Of(const ResourceMapping& mapping) const {
   return Typed<Unstructured>(Of(Unstructured::kTable, client::KindOf(mapping)));

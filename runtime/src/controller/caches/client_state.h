@@ -59,11 +59,11 @@ class ClientState final : public SharedObject {
   struct Held {
     const TypeTable* table;
     const KindInfo* kind;
-    Shared<KindCache> core;
+    Shared<KindCache> kind_cache;
     Held* next;
   };
   KindCache* Find(const TypeTable& table, const KindInfo& kind) const noexcept;
-  KindCache* Keep(const TypeTable& table, const KindInfo& kind, Shared<KindCache> core);
+  KindCache* Keep(const TypeTable& table, const KindInfo& kind, Shared<KindCache> kind_cache);
 
   const RestMapper mapper_;
   Mutex mutex_;  // of those who add to the list

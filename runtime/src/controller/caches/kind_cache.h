@@ -154,13 +154,13 @@ class CachesState final : public SharedObject {
   // To every cache of that kind, whatever its version and form.
   void Remember(const Written& written);
   // For the caches of this kind and form that are made later, when this one has lost its last user.
-  void KeepIndex(const KindCache& core, IndexSpec index);
+  void KeepIndex(const KindCache& kind_cache, IndexSpec index);
   // The object as one of these caches has it, or null.
   AnyRef Look(const KindInfo& kind, const ObjectKey& key);
 
   const Connection& connection() const noexcept { return connection_; }
   const CachesOptions& options() const noexcept { return options_; }
-  void Remove(KindCache* core) noexcept;  // by its destructor
+  void Remove(KindCache* kind_cache) noexcept;  // by its destructor
 
  private:
   struct KindIndexes {
