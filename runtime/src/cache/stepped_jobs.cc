@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "cache/store/deliberate_bugs.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::cache {
