@@ -150,6 +150,30 @@ class InformerTest : public ::testing::Test {
     return "";
   }
 
+  // Creates, deletes and patches orders in parallel, so many times, and restarts the server at one of them.
+  void ChangeOrders(int count, int restart) {
+    InParallel(count, [&](int i) {
+      if (i == restart) {  // by one of the threads, while the others go on
+        RealApiServer::Kill();
+        RealApiServer::Start();
+      }
+      thread_local std::mt19937 random(static_cast<unsigned>(std::hash<std::thread::id>()(std::this_thread::get_id())));
+      const std::string name = "order-" + std::to_string(random() % 1200);
+      switch (random() % 4) {
+        case 0:
+          (void)Persistently([&] { return Orders().Create(NewOrder(name, i + 1)); });  // AlreadyExists is fine
+          break;
+        case 1:
+          (void)Persistently([&] { return Orders().Delete(name); });  // so is NotFound
+          break;
+        default:
+          (void)Persistently([&] {
+            return Orders().Patch(name, MergePatch("{\"spec\":{\"quantity\":" + std::to_string(i + 1) + "}}"));
+          });
+      }
+    });
+  }
+
   std::optional<Connection> connection_;
   std::optional<k8s::Clientset> kubernetes_;
   std::optional<acme::Clientset> shop_;
@@ -162,41 +186,22 @@ TEST_F(InformerTest, AgreesWithAListObjectByObjectThroughTenThousandChangesAndAR
     Must(Pods().Create(NewPod("pod-" + std::to_string(i))));
   });
 
-  k8s::SharedInformerFactory core(*kubernetes_, {.namespace_ = namespace_});
+  k8s::SharedInformerFactory builtin(*kubernetes_, {.namespace_ = namespace_});
   acme::SharedInformerFactory own(*shop_, {.namespace_ = namespace_});
-  auto pods = core.Core().V1().Pods();
+  auto pods = builtin.Core().V1().Pods();
   auto orders = own.Shop().V1().Orders();
   Recorder<Order> recorder;
   auto registration = orders.Informer().AddEventHandler(recorder.Handler());
-  core.Start();
+  builtin.Start();
   own.Start();
   pods.Informer();
-  core.Start();
-  Must(core.WaitForCacheSync({}, {.give_up_after = 60s}));
+  builtin.Start();
+  Must(builtin.WaitForCacheSync({}, {.give_up_after = 60s}));
   Must(own.WaitForCacheSync({}, {.handlers = {&registration}, .give_up_after = 60s}));
   EXPECT_EQ(Difference<Order>(Must(Orders().List()), orders.Lister().Orders(namespace_).List()), "");
   EXPECT_EQ(Difference<Pod>(Must(Pods().List()), pods.Lister().Pods(namespace_).List()), "");
 
-  InParallel(10'000, [&](int i) {
-    if (i == 4'000) {  // by one of the threads, while the others go on
-      RealApiServer::Kill();
-      RealApiServer::Start();
-    }
-    thread_local std::mt19937 random(static_cast<unsigned>(std::hash<std::thread::id>()(std::this_thread::get_id())));
-    const std::string name = "order-" + std::to_string(random() % 1200);
-    switch (random() % 4) {
-      case 0:
-        (void)Persistently([&] { return Orders().Create(NewOrder(name, i + 1)); });  // AlreadyExists is fine
-        break;
-      case 1:
-        (void)Persistently([&] { return Orders().Delete(name); });  // so is NotFound
-        break;
-      default:
-        (void)Persistently([&] {
-          return Orders().Patch(name, MergePatch("{\"spec\":{\"quantity\":" + std::to_string(i + 1) + "}}"));
-        });
-    }
-  });
+  ChangeOrders(10'000, 4'000);
 
   std::string difference = "never compared";
   EXPECT_TRUE(Eventually([&] {
