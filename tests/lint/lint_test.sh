@@ -103,10 +103,39 @@ file runtime/include/kgen/controller/a.h 'struct Options { int shards; };'
 fires MissingFindsAMemberThatExists missing "README.md:3: Options::shards exists now"
 file README.md '### Not implemented yet
 
-* No shards. <!-- absent: Options::shards -->'
+* No shards. <!-- absent: Options::shards -->
+
+## Next
+
+| 7 | Missing: shards. <!-- absent: Options::shards --> |
+| 8 | A missing shard. |'
 file runtime/include/kgen/controller/a.h '// shards
 struct Options { int other; };'
+file runtime/include/kgen/testing/cluster.h '// Cluster: it lacks the following.
+//
+// * No scheduler. <!-- absent: scheduler -->
+#define A
+// * Not an item.'
+file runtime/src/testing/a.cc 'int a;  // no scheduler'
 silent MissingLetsTrueItemsPass missing
+file tests/contract-coverage.md '| 7 | Missing: shards. |'
+fires MissingFindsARowThatNamesNothing missing "contract-coverage.md:1: an item without"
+file tests/contract-coverage.md '# Contract
+
+Missing: shards. <!-- absent: Options::shards -->'
+file runtime/include/kgen/controller/a.h 'struct Options { int shards; };'
+fires MissingFindsASentenceThatIsNoLongerTrue missing "contract-coverage.md:3: Options::shards exists now"
+file runtime/include/kgen/testing/cluster.h '// Cluster: it lacks the following.
+//
+// * No scheduler.
+// * No endpoints. <!-- absent: endpoints -->'
+fires MissingFindsAnItemOfAHeaderThatNamesNothing missing "cluster.h:3: an item without"
+file runtime/include/kgen/testing/cluster.h '// Cluster: it lacks the following.
+//
+// * No scheduler, no
+//   endpoints. <!-- absent: endpoints -->'
+file runtime/src/testing/a.cc 'Serve("endpoints");'
+fires MissingFindsWhatTheCodeOfTheLayerHas missing "cluster.h:3: endpoints exists now"
 
 order='| layer | rooms |
 |---|---|

@@ -7,6 +7,7 @@ tests/lint/ shows each of them firing. Exceptions stand in tools/lint/allowed.tx
 """
 
 import collections
+import functools
 import json
 import os
 import re
@@ -369,24 +370,51 @@ ITEMS = re.compile(
 TEST_NAME = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*\w+,\s*(\w+)")
 
 
+ABSENT = re.compile(r"<!-- absent: ([^>]+) -->")
+LACKS = re.compile(r"// .*\blacks the following\.")
+
+
+def statements_of_missing(lines, is_header):
+    """(index of the line, text) of each statement that something is missing: in Markdown the items under the heading
+    "Not implemented yet" and the lines and cells that begin with "Missing:", in a header the items after the sentence
+    that ends with "lacks the following."."""
+    bullet, opening = ("// * ", LACKS) if is_header else ("* ", re.compile(r"#+ Not implemented yet$"))
+    start = next((i for i, line in enumerate(lines) if opening.match(line)), len(lines))
+    ends = (lambda line: not line.startswith("//")) if is_header else (lambda line: line.startswith("#"))
+    end = next((i for i in range(start + 1, len(lines)) if ends(lines[i])), len(lines))
+    items = [i for i in range(start, end) if lines[i].startswith(bullet)] + [end]
+    for first, after in zip(items, items[1:]):
+        yield first, " ".join(lines[first:after])
+    if not is_header:
+        yield from ((i, line) for i, line in enumerate(lines) if re.match(r"(\|.*\| )?Missing:", line))
+
+
 def rule_missing(tree):
-    """A list "Not implemented yet" does not outlive what it says: each item names, in a comment, headers or symbols of
-    the public headers that do not exist; `Struct::member` looks for the member in the headers that have the struct."""
+    """A statement that something is missing does not outlive what it says: each one names, in a comment, what must not
+    exist. In Markdown these are headers or symbols of the public headers; `Struct::member` looks for the member in the
+    headers that have the struct. In a public header they are words, also of string literals, in the code of its layer,
+    because the lists there say what a part of the library cannot do."""
     headers = tree.under("runtime/include/", suffixes=(".h",))
     words_of = {name: {word for _, text in tree.code(name) for word in re.findall(r"\w+", text)} for name in headers}
-    for name in tree.under("", suffixes=(".md",)):
-        lines = tree.lines(name)
-        start = next((i for i, line in enumerate(lines) if re.match(r"#+ Not implemented yet$", line)), len(lines))
-        end = next((i for i in range(start + 1, len(lines)) if lines[i].startswith("#")), len(lines))
-        items = [i for i in range(start, end) if lines[i].startswith("* ")] + [end]
-        for first, after in zip(items, items[1:]):
-            found = re.search(r"<!-- absent: ([^>]+) -->", " ".join(lines[first:after]))
-            if not found:
+
+    def is_public(word):
+        *scope, symbol = word.split("::")
+        return any(h.endswith("/" + word) or set(scope) | {symbol} <= words_of[h] for h in headers)
+
+    def is_in_layer(layer, word):
+        names = tree.under(f"runtime/src/{layer}/", f"runtime/include/kgen/{layer}/")
+        found = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+        return any(found.search(re.sub(r"(^|\s)//.*", "", line)) for name in names for line in tree.lines(name))
+
+    for name in headers + tree.under("", suffixes=(".md",)):
+        is_header = name in words_of
+        exists = functools.partial(is_in_layer, name.split("/")[3]) if is_header else is_public
+        for first, text in statements_of_missing(tree.lines(name), is_header):
+            marks = ABSENT.findall(text)
+            if not marks:
                 yield name, first + 1, "an item without <!-- absent: ... --> names nothing that must not exist"
-                continue
-            for word in found.group(1).split():
-                *scope, symbol = word.split("::")
-                if any(h.endswith("/" + word) or set(scope) | {symbol} <= words_of[h] for h in headers):
+            for word in " ".join(marks).split():
+                if exists(word):
                     yield name, first + 1, f"{word} exists now; say what is still missing"
 
 

@@ -22,38 +22,47 @@
 // virtual time; Serve() is HTTP/2 and HTTP/1.1 over TLS on loopback in real time, for processes such as kubectl and for
 // clients in other languages.
 //
-// It is not a full API server: the integration tests run against a real kube-apiserver. It lacks the following:
+// It is not a full API server: the integration tests run against a real kube-apiserver. It lacks the following. (The
+// lint rule `missing` reports the names in the marks once the code of the server contains them.)
 //
 // * Built-in kinds have no schema here: they are neither checked nor defaulted, but for the protocol of ports, and
 //   fieldValidation knows none of their members except those of metadata. Only core, apps, coordination and
 //   apiextensions v1 are served, not all of core, and of certificates v1 the CertificateSigningRequests.
+//   <!-- absent: ClusterFirst cronjobs -->
 // * Subresources of built-in kinds beside status and scale: pods/eviction deletes the pod, as a delete would, whatever
 //   PodDisruptionBudgets say; pods/binding sets spec.nodeName and no condition; serviceaccounts/token returns a made-up
 //   text with its expiration, which no request checks; certificatesigningrequests/approval changes status.conditions
 //   and metadata, and nothing is signed; pods/ephemeralcontainers changes spec.ephemeralContainers; pods/resize changes
 //   resources and resizePolicy of the containers; pods/log returns what SetLog() has set, and ends there even with
 //   `follow`. Of the options of a log it knows container, tailLines and limitBytes.
+//   <!-- absent: PodDisruptionBudget PodScheduled TokenReview sinceSeconds -->
 // * CRDs: no rules in CEL (x-kubernetes-validations), of which the answer to a new CRD warns; no conversion webhooks
 //   (versions differ in apiVersion alone), no check that a schema is structural, no printer columns. Formats that a
 //   real server knows and this one does not are not checked; nor are patterns that Boost.Regex cannot read (a real
 //   server has RE2).
+//   <!-- absent: messageExpression ConversionReview NonStructuralSchema additionalPrinterColumns re2 -->
 // * Bodies are JSON, YAML in requests, and protobuf for the kinds in ClusterOptions::kinds, but not in subresources
-//   beside status: no CBOR, no compression. No Table, so kubectl makes its columns
-//   itself; no schemas in /openapi, so `kubectl explain` and validation by the client do not work.
+//   beside status: no CBOR, no compression. No Table, so kubectl makes its columns itself; no schemas in /openapi, so
+//   `kubectl explain` and validation by the client do not work.
+//   <!-- absent: cbor gzip columnDefinitions -->
 // * Apply merges the applied members and records the fields that the manager applied last, so that ApplyIfChanged() can
 //   compare with them. It makes no other use of them: it never conflicts, and never removes what a manager no longer
 //   applies. Other writes leave managedFields as they are. It guesses the keys of lists by the names of members, and
-//   every other list is owned as a whole.
+//   every other list is owned as a whole. <!-- absent: FieldManagerConflict -->
 // * Duplicate members are noticed in JSON that creates or replaces an object, not in patches and YAML. An update that
 //   changes more than metadata is checked as a whole; a real server accepts values that were invalid before.
+//   <!-- absent: ratcheting -->
 // * A strategic merge patch finds the keys of lists by the names of members, since there is no schema.
+//   <!-- absent: patch-merge-key -->
 // * No admission: no webhooks, quotas, limit ranges, service accounts or policies; only the checks of namespaces. No
 //   authentication and no authorization: every request may do everything.
+//   <!-- absent: AdmissionReview SubjectAccessReview -->
 // * No controllers: no garbage collector (ownerReferences and propagationPolicy are kept and ignored), no endpoints, no
 //   scheduler. Two exceptions: the contents of a deleted namespace go with it, and a pod that has a node is removed
 //   after its grace period. Nothing runs, so there are no logs except from SetLog(), and no exec, attach, port-forward
-//   or proxy.
+//   or proxy. <!-- absent: orphan foregroundDeletion EndpointSlice portforward attach -->
 // * The default Service has no Endpoints, and no ConfigMap kube-root-ca.crt or ServiceAccount appears in a namespace.
+//   <!-- absent: kube-root-ca.crt -->
 #ifndef KGEN_TESTING_CLUSTER_H_
 #define KGEN_TESTING_CLUSTER_H_
 
