@@ -84,7 +84,7 @@ class Clock : public SharedObject {
   // on the clock's thread and must only post.
   [[nodiscard]] virtual Timer At(TimePoint when, TimerKind kind, Task task) = 0;
   [[nodiscard]] Timer After(Nanos delay, TimerKind kind, Task task);
-  // The default calls At() for each Set(), and terminates the process if that throws.
+  // The default calls At() for each Set(), and ends the process if that throws (docs/lifetimes.md).
   [[nodiscard]] virtual Shared<ReservedTimer> ReserveTimer();
 };
 

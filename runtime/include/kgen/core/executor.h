@@ -57,7 +57,7 @@ class Executor : public SharedObject {
  public:
   [[nodiscard]] virtual Shared<Strand> MakeStrand(std::string_view name) = 0;
   virtual void Post(const Shared<Strand>& strand, Task task) = 0;
-  // The default calls Post(), and terminates the process if that throws.
+  // The default calls Post(), and ends the process if that throws (docs/lifetimes.md).
   [[nodiscard]] virtual Shared<ReservedPost> ReservePost(const Shared<Strand>& strand);
   // Runs work that may block, on a thread that may block. The name appears in traces and in the message of kDeadlock.
   virtual void Blocking(std::string name, Task work) = 0;

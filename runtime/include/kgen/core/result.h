@@ -7,7 +7,7 @@
 //   std::cerr << pod.error() << '\n';     // "get pods default/web-0: pods "web-0" not found (NotFound, 404)"
 //   auto sure = kgen::Must(pods.Get("web-0"));          // throws kgen::Exception with the whole message
 //
-// The library never throws because of a server, a file or the network. docs/lifetimes.md says what ends a process.
+// The library never throws because of a server, a file or the network. docs/lifetimes.md lists all that ends a process.
 #ifndef KGEN_CORE_RESULT_H_
 #define KGEN_CORE_RESULT_H_
 

@@ -3,8 +3,8 @@
 // The data structures of a work queue, without its logic, locking and timing: items by key, ready items by priority,
 // delayed items by time. An item is one block that contains all its links, so moving it from one structure to another
 // does not allocate memory for the item. The structures themselves allocate only when they grow. Reserve() lets the
-// caller do that before a change. If it fails in the middle of one, the process terminates (noexcept), because a lost
-// item would go unnoticed.
+// caller do that before a change. If it fails in the middle of one, the process ends (noexcept, docs/lifetimes.md),
+// because a lost item would go unnoticed.
 #ifndef KGEN_SRC_CONTROLLER_QUEUE_QUEUE_ITEMS_H_
 #define KGEN_SRC_CONTROLLER_QUEUE_QUEUE_ITEMS_H_
 
