@@ -614,7 +614,7 @@ TEST_P(ControllerTest, CountsTheRequestsOfAConnectionOnceForAllManagersOfARegist
   const Metrics metrics;
   const Connection shared = cluster_.Connection();
   for (const Connection& connection : {shared, shared, cluster_.Connection()}) {
-    const Manager manager = Must(Manager::New(connection, {.endpoint = {.address = "0", .metrics = metrics}}));
+    const Manager manager = Must(Manager::New(connection, {.endpoint = {.address = "", .metrics = metrics}}));
     EXPECT_FALSE(Must(manager.client().Live().Get<ConfigMap>({"default", "missing"})));
   }
   EXPECT_THAT(Must(metrics.Text()),

@@ -63,26 +63,26 @@ struct TlsFiles {
 };
 
 struct EndpointOptions {
-  // "127.0.0.1:8080", "[::1]:8080", "localhost:8080" or, for all addresses of the machine, ":8080". Port 0 is any free
-  // one. "" and "0" turn the endpoint off: then it accepts every call and does nothing.
+  // Default: ":8080", which is this port of all addresses of the machine. "127.0.0.1:8080", "[::1]:8080",
+  // "localhost:8080". Port 0 is any free one. "" turns the endpoint off: then it accepts every call and does nothing.
   std::string address = ":8080";
-  // If set, /healthz and /readyz are served here instead, and `address` has only the pages: /metrics, /debug and those
-  // of AddPage(). It is always plain HTTP: the kubelet does not verify certificates. It is written like `address`, and
-  // may be used without it. The connections of one address take no room from the other.
+  // Default: `address`. If set, /healthz and /readyz are served here instead, and `address` has only the pages:
+  // /metrics, /debug and those of AddPage(). It is always plain HTTP: the kubelet does not verify certificates. It is
+  // written like `address`, and may be used without it. The connections of one address take no room from the other.
   std::string health_address{};
-  std::optional<TlsFiles> tls{};     // of `address`; absent: plain HTTP
-  std::optional<Metrics> metrics{};  // absent: there is no /metrics. With `tls`, reads of its files are counted there.
-  // If set, the pages need a bearer token. The API server of this connection says whose it is (TokenReview)
-  // and whether the user may `get` the path (SubjectAccessReview on the non-resource URL). Absent: everybody may read
-  // them. Use it with `tls`, because the token is not encrypted otherwise.
+  std::optional<TlsFiles> tls{};     // Default: plain HTTP. The certificate of `address`.
+  std::optional<Metrics> metrics{};  // Default: there is no /metrics. With `tls`, reads of its files are counted there.
+  // Default: everybody may read the pages. If set, they need a bearer token. The API server of this connection says
+  // whose it is (TokenReview) and whether the user may `get` the path (SubjectAccessReview on the non-resource URL).
+  // Use it with `tls`, because the token is not encrypted otherwise.
   //
   // The process may create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io. Answers
   // are kept: the user of a token for a minute, an allowed access for five minutes, a denied one for 30 seconds.
   std::optional<Connection> authorize{};
-  // Runs the functions below. Null: threads of the endpoint, one for each function that runs at a time. If you give
-  // one, nothing else that may hang must run on it, because checks would wait for a free thread.
+  // Default: threads of the endpoint, one for each function that runs at a time. Runs the functions of Endpoint. If you
+  // give one, nothing else that may hang must run on it, because checks would wait for a free thread.
   Shared<Executor> executor{};
-  Shared<Observer> observer{};  // of checks that failed; null: warnings on standard error
+  Shared<Observer> observer{};  // Default: warnings on standard error. Gets the checks that failed.
 };
 
 // A page, as a function of AddPage() returns it.

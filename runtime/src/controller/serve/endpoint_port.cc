@@ -206,8 +206,8 @@ Result<void> EndpointPort::Listen() {
     listener = listen(*address);
   }
   if (!listener) {
-    return Fail(listener.error().code(),
-                "the endpoint: " + listener.error().message() + "; choose another address, or \"0\" to turn it off");
+    return Fail(listener.error().code(), "the endpoint: " + listener.error().message() +
+                                             "; choose another address, or leave it empty to turn the endpoint off");
   }
   address->port = (*listener)->port();
   address_ = address->ToString();

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::chrono::seconds kSelfSignedFor = std::chrono::days(365);
 
-bool IsOff(const std::string& address) { return address.empty() || address == "0"; }
-
 // Threads that nobody else can fill. There are never more of them than functions, since each runs at most once at a
 // time, and none while nobody asks.
-Shared<Executor> OwnThreads() { return MakeThreadPool({.threads = 1, .max_threads = std::numeric_limits<int>::max()}); }
+Shared<Executor> OwnThreads() {
+  return MakeThreadPool({.threads = 1, .max_threads = std::numeric_limits<int>::max()});
+}
 
 }  // namespace
 
@@ -38,8 +38,8 @@ Result<Shared<EndpointServer>> EndpointServer::Listen(const EndpointOptions& opt
 
 Result<void> EndpointServer::Open(const EndpointOptions& options) {
   using Pages = EndpointRoutes::Pages;
-  const bool apart = !IsOff(options.health_address);
-  if (!IsOff(options.address)) {
+  const bool apart = !options.health_address.empty();
+  if (!options.address.empty()) {
     PortOptions port{.address = options.address, .pages = apart ? Pages::kOthers : Pages::kAll};
     if (options.tls) {
       if (auto loaded = LoadCertificate(options); !loaded) {

@@ -162,7 +162,7 @@ TEST_F(EndpointConnectionsTest, ServesHealthAtAnAddressOfItsOwn) {
 }
 
 TEST_F(EndpointConnectionsTest, ServesHealthAlone) {
-  Listen({.address = "0", .health_address = "127.0.0.1:82"});
+  Listen({.address = "", .health_address = "127.0.0.1:82"});
   EXPECT_EQ(server_->address(), "");
   EXPECT_EQ(server_->health_address(), "127.0.0.1:82");
   Must(server_->Add(Kind::kDebug, "page", [](const std::stop_token&) { return "x"; }));

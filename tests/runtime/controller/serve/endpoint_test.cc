@@ -277,20 +277,18 @@ TEST_F(EndpointTest, StopNamesTheFunctionsThatHang) {
 
 // Contract: controller 34.
 TEST_F(EndpointTest, IsOffWithoutAnAddress) {
-  for (const char* address : {"", "0"}) {
-    Listen({.address = address});
-    EXPECT_EQ(server_->address(), "");
-    EXPECT_FALSE(loop_->listening());
-    Check(Kind::kReady, "a");
-    Must(server_->Start());
-    Must(server_->Stop(1s));
-  }
+  Listen({.address = ""});
+  EXPECT_EQ(server_->address(), "");
+  EXPECT_FALSE(loop_->listening());
+  Check(Kind::kReady, "a");
+  Must(server_->Start());
+  Must(server_->Stop(1s));
 }
 
 // Contract: controller 2.
 TEST_F(EndpointTest, RefusesAMalformedAddress) {
-  for (const char* address : {"8080", "localhost", ":", ":x", ":65536", ":-1", ":80 ", "example.com:80", "1.2.3:80",
-                              "::1:80", "[::1]", "[127.0.0.1]:80", "[]:80", "a:b:80"}) {
+  for (const char* address : {"0", "8080", "localhost", ":", ":x", ":65536", ":-1", ":80 ", "example.com:80",
+                              "1.2.3:80", "::1:80", "[::1]", "[127.0.0.1]:80", "[]:80", "a:b:80"}) {
     const auto server = Server::Listen({.address = address, .executor = executor_}, loop_);
     ASSERT_FALSE(server) << address;
     EXPECT_EQ(server.error().code(), Code::kConfig);
