@@ -164,7 +164,7 @@ class ElectionRun {
         fault.delay = 1s * Choose(9);
         break;
       case 2:
-        fault.cut_after_bytes = static_cast<int>(Choose(200));
+        fault.cut_after_bytes = Choose(200);
         break;
       default:
         fault.status = statuses[Choose(4)];

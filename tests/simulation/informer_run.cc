@@ -399,8 +399,8 @@ class InformerRun {
         Log("the next " + std::to_string(fault.times) + " tweaks throw");
         return;
       default:
-        fault.cut_after_bytes = static_cast<int>(Choose(600)), fault.ends_well = Choose(3) == 0;
-        what = (fault.ends_well ? "end after " : "cut after ") + std::to_string(fault.cut_after_bytes);
+        fault.cut_after_bytes = Choose(600), fault.ends_well = Choose(3) == 0;
+        what = (fault.ends_well ? "end after " : "cut after ") + std::to_string(*fault.cut_after_bytes);
         break;
     }
     Log("fault: " + fault.verb + " " + what + ", " + std::to_string(fault.times) + " times");
@@ -434,7 +434,7 @@ class InformerRun {
     listener->resyncs = resyncs_ && Choose(4) != 0;
     HandlerOptions options{.resync = listener->resyncs ? std::optional<Nanos>() : kNever, .name = listener->name};
     listener->merges = Choose(3) == 0;
-    if (listener->merges) options.backlog_bytes = Choose(4) * std::size_t{600};  // of an event, or a few
+    if (listener->merges) options.backlog_bytes = 1 + Choose(4) * std::size_t{600};  // of an event, or a few
     if (Choose(2) == 0) {
       constexpr Trick kTricks[] = {Trick::kRemovesItself, Trick::kRemovesAnother, Trick::kAddsAnother, Trick::kThrows};
       listener->trick = Choose(20) == 0 ? Trick::kStopsTheInformer : kTricks[Choose(4)];

@@ -25,7 +25,7 @@ json ApiError::ToStatus() const {
                  {"message", message}, {"reason", reason},   {"code", code}};
   if (reason.empty()) status.erase("reason");
   if (!details.is_null()) status["details"] = details;
-  if (retry_after_seconds > 0) status["details"]["retryAfterSeconds"] = retry_after_seconds;
+  if (retry_after_seconds) status["details"]["retryAfterSeconds"] = *retry_after_seconds;
   return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include <expected>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +22,7 @@ struct ApiError {
   std::string reason{};
   std::string message{};
   nlohmann::json details{};  // an object, or null
-  int retry_after_seconds = 0;
+  std::optional<int> retry_after_seconds{};
   nlohmann::json metadata = nlohmann::json::object();  // ListMeta, for an expired continue token
 
   std::string Body() const;  // the Status as JSON

@@ -112,8 +112,7 @@ Reply JsonReply(int status, std::string body) {
 
 Reply ErrorReply(const ApiError& error) {
   Reply reply = JsonReply(error.code, error.Body());
-  if (error.retry_after_seconds > 0)
-    reply.headers.push_back({"retry-after", std::to_string(error.retry_after_seconds)});
+  if (error.retry_after_seconds) reply.headers.push_back({"retry-after", std::to_string(*error.retry_after_seconds)});
   return reply;
 }
 
@@ -241,11 +240,11 @@ Reply ApiServer::Handle(const HttpRequest& request) {
   if (closed_ || (fault && (fault->refuse || fault->stall))) {
     reply.refuse = closed_ || fault->refuse;
     reply.stall = !reply.refuse;
-  } else if (fault && fault->status != 0) {
+  } else if (fault && fault->status) {
     const std::string& message = !fault->message.empty() ? fault->message : fault->reason;
-    reply = ErrorReply({.code = fault->status,
+    reply = ErrorReply({.code = *fault->status,
                         .reason = fault->reason,
-                        .message = "injected: " + (message.empty() ? std::to_string(fault->status) : message),
+                        .message = "injected: " + (message.empty() ? std::to_string(*fault->status) : message),
                         .retry_after_seconds = fault->retry_after_seconds});
   } else {
     try {
@@ -493,10 +492,20 @@ void ApiServer::RestoreCopy() {
 }
 
 void ApiServer::Inject(Fault fault) {
+  const auto refuse = [](const char* member, int value, const char* why) {
+    throw Exception(
+        Error(Code::kInvalidArgument, "Fault::" + std::string(member) + " is " + std::to_string(value) + why));
+  };
   if (fault.times <= 0) {
-    Must(Result<void>(Fail(Code::kInvalidArgument, "Fault::times is " + std::to_string(fault.times) +
-                                                       ", but it must be positive; kgen::testing::kAlways means every "
-                                                       "request until ClearFaults()")));
+    refuse("times", fault.times,
+           ", but it must be positive; kgen::testing::kAlways means every request until ClearFaults()");
+  }
+  if (fault.skip < 0) refuse("skip", fault.skip, ", but it must not be negative");
+  if (fault.status && (*fault.status < 400 || *fault.status > 599)) {
+    refuse("status", *fault.status, ", but an HTTP status of an error is 400 to 599; leave it absent for none");
+  }
+  if (fault.retry_after_seconds && *fault.retry_after_seconds < 0) {
+    refuse("retry_after_seconds", *fault.retry_after_seconds, ", but a time is not negative; leave it absent for none");
   }
   const MutexLock lock(mutex_);
   faults_.push_back(std::move(fault));

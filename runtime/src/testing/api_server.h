@@ -106,7 +106,7 @@ struct Reply {
   Shared<WatchStream> watch;  // continues the response after `body`; may be null
   // Injected faults that the endpoint carries out.
   bool refuse = false, stall = false;
-  int cut_after_bytes = -1;
+  std::optional<std::size_t> cut_after_bytes{};
   bool ends_well = false;
   Nanos delay{};
 };

@@ -112,17 +112,14 @@ class InProcessExchange final : public Exchange {
       cut = taken.cut;
     }
     std::size_t left = reply_.body.size() - offset_;
-    if (reply_.cut_after_bytes >= 0) {
-      const auto until = static_cast<std::size_t>(reply_.cut_after_bytes);
-      if (sent_ + left >= until) {
-        left = until - sent_;
-        cut = true;
-      }
+    if (reply_.cut_after_bytes && sent_ + left >= *reply_.cut_after_bytes) {
+      left = *reply_.cut_after_bytes - sent_;
+      cut = true;
     }
     const std::size_t size = Piece(std::min(left, credit), cut);
     if (size > 0) Send(size, last && size == left);
     if (sink_ == nullptr) return;  // the reader cancelled in the call of the sink, which ended the exchange
-    if (cut && (size == left || reply_.cut_after_bytes < 0)) {
+    if (cut && (size == left || !reply_.cut_after_bytes)) {
       return reply_.ends_well ? End({}) : End({Fail(Code::kUnavailable, "read: connection reset by peer"), true});
     }
     if (size < left && size > 0) return Poke();
@@ -135,7 +132,7 @@ class InProcessExchange final : public Exchange {
     if (simulation == nullptr || most == 0) return most;
     const auto all = static_cast<std::uint32_t>(most);
     // A connection may break at any byte, including the first.
-    if (cut && reply_.cut_after_bytes < 0) return simulation->Choose(all + 1);
+    if (cut && !reply_.cut_after_bytes) return simulation->Choose(all + 1);
     switch (simulation->Choose(4)) {
       case 0:
         return simulation->Choose(all) + 1;

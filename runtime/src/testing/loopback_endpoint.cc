@@ -46,8 +46,8 @@ class Delivery final : public SharedObject {
       last = taken.ended;
       cut = taken.cut;
     }
-    if (reply_.cut_after_bytes >= 0 && sent_ + reply_.body.size() >= static_cast<std::size_t>(reply_.cut_after_bytes)) {
-      reply_.body.resize(static_cast<std::size_t>(reply_.cut_after_bytes) - sent_);
+    if (reply_.cut_after_bytes && sent_ + reply_.body.size() >= *reply_.cut_after_bytes) {
+      reply_.body.resize(*reply_.cut_after_bytes - sent_);
       cut = true;
     }
     sent_ += reply_.body.size();

@@ -235,7 +235,10 @@ TEST_F(ClusterTest, RespondsWithAnInjectedStatusTheGivenNumberOfTimes) {
   cluster_.ClearFaults();
   Get("/api/v1/nodes");
   EXPECT_EQ(last_status_, 200);
-  EXPECT_THROW(cluster_.Inject({.times = 0}), Exception);
+  for (const Fault& wrong : {Fault{.times = 0}, Fault{.skip = -1}, Fault{.status = 200}, Fault{.status = 0},
+                             Fault{.retry_after_seconds = -1}}) {
+    EXPECT_THROW(cluster_.Inject(wrong), Exception);
+  }
 }
 
 TEST_F(ClusterTest, RespondsAfterAnInjectedDelay) {

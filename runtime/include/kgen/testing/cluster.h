@@ -68,6 +68,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -84,18 +85,19 @@
 namespace kgen::testing {
 
 struct ClusterOptions {
-  std::uint64_t seed = 1;
-  bool simulated =
-      true;  // false: real time on the process' executor, for Serve() and demos; RunUntilIdle() then does nothing
-  bool streaming_lists = true;  // answer watches with sendInitialEvents; false: refuse them
-  bool bookmarks = true;
-  std::size_t history = 100'000;  // events kept for watches; older ones give 410
-  Nanos latency{};                // of each response, in virtual time
-  std::uint64_t behind = 0;     // lists that may come from the watch cache are so many versions old; see Fault::behind
-  Trace replay{};               // instead of the seed, if not empty
-  Shared<Observer> observer{};  // of the connections of Connection(); null: warnings go to standard error
-  // Kinds whose objects clients may send and receive in protobuf, as all built-in ones do on a real server:
-  // k8s::Kinds(). What is behind the span must outlive the cluster, as tables do.
+  std::uint64_t seed = 1;  // Default: 1. Decides all that is left to chance.
+  // Default: true. False: real time on the process' executor, for Serve() and demos; RunUntilIdle() then does nothing.
+  bool simulated = true;
+  bool streaming_lists = true;    // Default: true. Answers watches with sendInitialEvents; false: refuses them.
+  bool bookmarks = true;          // Default: true. Sends bookmarks to watches that ask for them.
+  std::size_t history = 100'000;  // Default: 100,000. The events kept for watches; older ones give 410.
+  Nanos latency{};                // Default: zero. The delay of each response, in virtual time.
+  // Default: zero. Lists that may come from the watch cache are so many versions old; see Fault::behind.
+  std::uint64_t behind = 0;
+  Trace replay{};               // Default: empty. Replaces the seed if it is not.
+  Shared<Observer> observer{};  // Default: warnings go to standard error. Of the connections of Connection().
+  // Default: none. Kinds whose objects clients may send and receive in protobuf, as all built-in ones do on a real
+  // server: k8s::Kinds(). What is behind the span must outlive the cluster, as tables do.
   std::span<const TypeTable* const> kinds{};
 };
 
@@ -120,17 +122,17 @@ inline constexpr int kAlways = 0x7FFFFFFF;
 
 // A fault that hits requests. Every member narrows it; by default it hits the next request of any kind, once.
 struct Fault {
-  std::string verb{};      // "list", "watch", "get", "create", ...; "" any
-  std::string resource{};  // plural; "" any
-  int times = 1;           // how many requests it hits; kAlways: all, until ClearFaults(); at least 1
-  int skip = 0;            // so many matching requests succeed first
-  int status = 0;          // respond with this HTTP status and a Status body: 410, 429, 500, 503
-  std::string reason{};    // of that Status
-  std::string message{};   // of that Status; "": a default message
-  int retry_after_seconds = 0;
-  bool refuse = false;         // connection refused
-  bool stall = false;          // never respond
-  int cut_after_bytes = -1;    // the connection breaks after so many bytes of the body
+  std::string verb{};                        // "list", "watch", "get", "create", ...; "" any
+  std::string resource{};                    // plural; "" any
+  int times = 1;                             // how many requests it hits; kAlways: all, until ClearFaults(); at least 1
+  int skip = 0;                              // so many matching requests succeed first
+  std::optional<int> status{};               // respond with this HTTP status and a Status body: 410, 429, 500, 503
+  std::string reason{};                      // of that Status
+  std::string message{};                     // of that Status; "": a default message
+  std::optional<int> retry_after_seconds{};  // of that Status, and in its Retry-After header
+  bool refuse = false;                       // connection refused
+  bool stall = false;                        // never respond
+  std::optional<std::size_t> cut_after_bytes{};  // the connection breaks after so many bytes of the body
   bool ends_well = false;      // with cut_after_bytes: the body ends there as if complete, and the connection stays
   bool no_end_marker = false;  // a streaming list without the bookmark that ends the initial events
   Nanos late_marker{};         // or that bookmark so much later: events until then come before it
@@ -196,7 +198,8 @@ class Cluster {
   // between are lost, and their versions are used again. Kinds that were installed in between stay, without objects.
   void SaveCopy();
   void RestoreCopy();
-  // Adds a fault; the first one that matches a request hits it. Throws Exception if `times` is not positive.
+  // Adds a fault; the first one that matches a request hits it. Throws Exception if `times` is not positive, `skip` or
+  // `retry_after_seconds` is negative, or `status` is no HTTP status of an error.
   void Inject(Fault fault);
   void ClearFaults();
 
