@@ -63,7 +63,7 @@ std::string WithEveryTenthChanged(std::vector<std::string> pods) {
 // measured.
 template <typename T>
 struct PodInformer {
-  Shared<Executor> executor = MakeThreadPool({.threads = 2});
+  Shared<Executor> executor = Must(MakeThreadPool({.threads = 2}));
   Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();
   std::unique_ptr<k8s::SharedInformerFactory> factory;
   Registration registration;

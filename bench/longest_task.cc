@@ -78,7 +78,7 @@ class MeasuringExecutor final : public Executor {
     double longest = 0;
     int tasks = 0, long_ones = 0;
   };
-  const Shared<Executor> inner_ = MakeThreadPool({.threads = 2});
+  const Shared<Executor> inner_ = Must(MakeThreadPool({.threads = 2}));
   const Shared<Figures> figures_ = MakeShared<Figures>();
 };
 

@@ -141,7 +141,7 @@ TEST_P(ListenerTest, RefusesToBlockInAShortCall) {
 
 // Contract: invariant L2.
 TEST(ListenerThreadsTest, MakesNoShortCallAfterRemoveHasReturnedOnAnotherThread) {
-  const Shared<Executor> executor = MakeThreadPool({.threads = 2});
+  const Shared<Executor> executor = Must(MakeThreadPool({.threads = 2}));
   const Shared<Strand> informer = executor->MakeStrand("informer");
   for (int round = 0; round < 50; ++round) {
     std::atomic<bool> removed = false;

@@ -180,7 +180,7 @@ class WatchedPool final : public Executor {
     const Shared<Waiter> inner_;
     const Shared<WatchedPool> pool_;
   };
-  const Shared<Executor> inner_ = MakeThreadPool({.threads = 2, .max_threads = 4});
+  const Shared<Executor> inner_ = Must(MakeThreadPool({.threads = 2, .max_threads = 4}));
   std::atomic<bool> waits_ = false;
 };
 
@@ -206,7 +206,7 @@ TEST(WithoutMemoryTest, ARegistrationIsDestroyedWhileItsHandlerRuns) {
 }
 
 TEST(WithoutMemoryTest, AFactoryIsDestroyed) {
-  const auto pool = MakeThreadPool({.threads = 2, .max_threads = 4});
+  const auto pool = Must(MakeThreadPool({.threads = 2, .max_threads = 4}));
   const auto transport = MakeShared<testing::FakeTransport>();
   const Connection connection =
       client::ConnectionState::Handle({transport, pool, NullObserver()}, {.host = "https://test"});

@@ -164,7 +164,7 @@ class ThreadedTransport final : public Transport {
 
 TEST(ConnectionThreads, CallsStreamsAndCancellationsFromManyThreads) {
   const auto transport = MakeShared<ThreadedTransport>();
-  const auto executor = MakeThreadPool({.threads = 3});
+  const auto executor = Must(MakeThreadPool({.threads = 3}));
   const Connection connection = Connection::Over({transport, executor});
   std::vector<std::thread> users;
   for (int user = 0; user < 4; ++user) {
@@ -194,7 +194,7 @@ TEST(ConnectionThreads, CallsStreamsAndCancellationsFromManyThreads) {
 
 TEST(ConnectionThreads, AWatcherCanBeDestroyedAtAnyTime) {
   const auto transport = MakeShared<ThreadedTransport>();
-  const auto executor = MakeThreadPool({.threads = 3});
+  const auto executor = Must(MakeThreadPool({.threads = 3}));
   static constexpr KindInfo kKind = {"", "v1", "Pod", "PodList", "pods", "pod", Scope::kNamespaced, nullptr};
   for (int i = 0; i < 50; ++i) {
     const Connection connection = Connection::Over({transport, executor});

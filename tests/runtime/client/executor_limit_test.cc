@@ -26,7 +26,7 @@ class ExecutorLimit : public Http2Test {
 TEST_F(ExecutorLimit, CallsFromTasksThatHoldEveryThreadAreAnswered) {
   Serve();
   std::ofstream(token_) << "secret";
-  const auto executor = MakeThreadPool({.threads = 2, .max_threads = 4});
+  const auto executor = Must(MakeThreadPool({.threads = 2, .max_threads = 4}));
   rest::Config config = Config();
   config.host = "https://localhost:" + std::to_string(server_->port());  // a name to resolve
   config.executor = executor;
@@ -51,7 +51,7 @@ TEST_F(ExecutorLimit, CallsFromTasksThatHoldEveryThreadAreAnswered) {
 // Contract: design D9.
 TEST_F(ExecutorLimit, APluginRunsWhileTasksHoldEveryThread) {
   Serve();
-  const auto executor = MakeThreadPool({.threads = 2, .max_threads = 4});
+  const auto executor = Must(MakeThreadPool({.threads = 2, .max_threads = 4}));
   rest::Config config = Config();
   config.executor = executor;
   config.bearer_token = "";

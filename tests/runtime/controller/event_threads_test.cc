@@ -24,7 +24,7 @@ struct CountedDrops : Observer {
 };
 
 TEST(EventRecorderThreads, CountsEveryEventOfManyThreadsThatRaceWithStop) {
-  const auto pool = MakeThreadPool();
+  const auto pool = Must(MakeThreadPool());
   const auto drops = MakeShared<CountedDrops>();
   testing::Cluster cluster({.simulated = false, .observer = drops});
   cluster.AddResource({.group = "events.k8s.io",

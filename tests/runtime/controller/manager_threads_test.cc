@@ -141,7 +141,7 @@ class FullPoolTest : public ::testing::Test {
     config_ = Must(rest::LoadConfig({.kubeconfig = kubeconfig}));
     std::remove(kubeconfig.c_str());
     config_.observer = limits_;
-    config_.executor = MakeThreadPool({.threads = 2, .max_threads = 2 + kThreads});
+    config_.executor = Must(MakeThreadPool({.threads = 2, .max_threads = 2 + kThreads}));
   }
   // Waits for the calls that hang: they use the members.
   ~FullPoolTest() override {

@@ -597,7 +597,7 @@ TEST(ProcessOnAPostedTaskTest, RefusesToBlock) {
 
 TEST(ProcessOnAPoolTest, HandsEveryAdditionToOneOfItsWorkers) {
   constexpr int kKeys = 50;
-  const auto pool = MakeThreadPool();
+  const auto pool = Must(MakeThreadPool());
   const WorkQueue<int> queue({.executor = pool});
   std::stop_source stop;
   std::array<std::atomic<int>, kKeys> running{};

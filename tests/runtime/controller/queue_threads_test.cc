@@ -35,7 +35,7 @@ class QueueThreadsTest : public ::testing::Test {
     ended_.clear();
   }
 
-  Shared<Executor> pool_ = MakeThreadPool();
+  Shared<Executor> pool_ = Must(MakeThreadPool());
   std::vector<Shared<Waiter>> ended_;
 };
 

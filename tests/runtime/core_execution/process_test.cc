@@ -66,7 +66,7 @@ void DropAPoolOnItsOwnThread() {
   static std::atomic<int> gone = 0;
   const int before = gone;
   std::atomic<bool> go = false;
-  Shared<Executor> executor = MakeThreadPool();
+  Shared<Executor> executor = Must(MakeThreadPool());
   executor->Blocking("last", [&go, held = executor]() mutable {
     go.wait(false);
     held = {};

@@ -48,7 +48,7 @@ class ReservedTest : public ::testing::Test {
   }
 
   const Shared<detail::Sleeper> sleeper_ = detail::MakeSleeper();
-  const Shared<Executor> pool_ = MakeThreadPool({.threads = 2, .max_threads = 4});
+  const Shared<Executor> pool_ = Must(MakeThreadPool({.threads = 2, .max_threads = 4}));
   const Shared<Strand> strand_ = pool_->MakeStrand("reserved");
 };
 

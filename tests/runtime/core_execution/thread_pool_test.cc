@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "core/execution/thread_pool.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,6 +25,7 @@ namespace kgen {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::HasSubstr;
 
 // Nothing in these tests takes long; this only ends a test that would hang.
 TimePoint Soon() { return SystemClock()->Now() + 30s; }
@@ -40,7 +42,7 @@ bool Eventually(F done) {
 
 class ThreadPoolTest : public ::testing::Test {
  protected:
-  Shared<Executor> pool_ = MakeThreadPool({.threads = 4, .max_threads = 12, .idle = 10ms});
+  Shared<Executor> pool_ = Must(MakeThreadPool({.threads = 4, .max_threads = 12, .idle = 10ms}));
 };
 
 TEST_F(ThreadPoolTest, RunsTheTasksOfAStrandInTheOrderOfPosting) {
@@ -123,7 +125,7 @@ TEST_F(ThreadPoolTest, GivesEachBlockingTaskAThreadAndEndsItWhenIdle) {
 }
 
 TEST_F(ThreadPoolTest, StartsFewThreadsForManyBlockingTasksThatDoNotBlock) {
-  const auto pool = MakeThreadPool({.threads = 1});
+  const auto pool = Must(MakeThreadPool({.threads = 1}));
   constexpr int kTasks = 400;
   const auto done = pool->MakeWaiter("all of them");
   std::atomic<int> left = kTasks;
@@ -321,9 +323,9 @@ TEST_F(ThreadPoolTest, DestroysUnrunTasksAtTheEndEvenThoseThatHoldTheirOwnStrand
 
 // Contract: design D11.
 TEST_F(ThreadPoolTest, CanBeDestroyedOnOneOfItsOwnThreads) {
-  const auto other = MakeThreadPool();
+  const auto other = Must(MakeThreadPool());
   for (const bool blocking : {true, false}) {
-    auto pool = MakeThreadPool({.threads = 2});
+    auto pool = Must(MakeThreadPool({.threads = 2}));
     const auto done = other->MakeWaiter("done");
     const auto go = pool->MakeWaiter("go");
     auto task = [mine = pool, done, go]() mutable {
@@ -346,6 +348,44 @@ TEST_F(ThreadPoolTest, CanBeDestroyedOnOneOfItsOwnThreads) {
 }
 
 TEST(DefaultExecutor, IsASingleton) { EXPECT_EQ(DefaultExecutor(), DefaultExecutor()); }
+
+TEST(ThreadPoolOptions, AreRefusedOutOfTheirRangeByName) {
+  const auto refusal = [](const ExecutorOptions& options) {
+    const Result<Shared<Executor>> made = MakeThreadPool(options);
+    EXPECT_TRUE(made || made.error().code() == Code::kInvalidArgument);
+    return made ? "none" : made.error().message();
+  };
+  for (const int threads : {0, -1}) {
+    EXPECT_THAT(refusal({.threads = threads}), HasSubstr("ExecutorOptions::threads is " + std::to_string(threads)));
+  }
+  EXPECT_THAT(refusal({.threads = 4, .max_threads = 4}), HasSubstr("ExecutorOptions::max_threads is 4"));
+  for (const int most : {1, 0, -1}) {
+    EXPECT_THAT(refusal({.max_threads = most}), HasSubstr("ExecutorOptions::max_threads is " + std::to_string(most)));
+  }
+  EXPECT_THAT(refusal({.idle = -1ns}), HasSubstr("ExecutorOptions::idle is -1 ns"));
+  EXPECT_EQ(refusal({.threads = 4, .max_threads = 5, .idle = 0ns}), "none");
+  EXPECT_EQ(refusal({.max_threads = 2, .idle = kNever}), "none");
+}
+
+TEST(ThreadPoolOptions, LeaveAThreadForBlockingWorkHoweverManyCoresThereAre) {
+  EXPECT_EQ(detail::BlockingLimitOf(*Must(MakeThreadPool({.max_threads = 2}))), 1);
+  EXPECT_EQ(detail::BlockingLimitOf(*Must(MakeThreadPool({.threads = 3, .max_threads = 10}))), 7);
+}
+
+TEST(ThreadPoolOptions, KeepAThreadThatIsIdleForEver) {
+  const Shared<Executor> pool = Must(MakeThreadPool({.threads = 1, .max_threads = 2, .idle = kNever}));
+  const auto waiter = pool->MakeWaiter("the work");
+  int calls = 0;
+  for (int i = 0; i < 100; ++i) {
+    pool->Blocking("work", [&] {
+      thread_local int of_this_thread = 0;
+      calls = ++of_this_thread;
+      waiter->Notify();
+    });
+    ASSERT_TRUE(waiter->Wait({}, Soon()));
+  }
+  EXPECT_EQ(calls, 100);
+}
 
 }  // namespace
 }  // namespace kgen

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 class WaiterTest : public ::testing::Test {
  protected:
-  Shared<Executor> pool_ = MakeThreadPool();
+  Shared<Executor> pool_ = Must(MakeThreadPool());
   Shared<Waiter> waiter_ = pool_->MakeWaiter("the answer");
 };
 

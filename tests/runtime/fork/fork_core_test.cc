@@ -146,7 +146,7 @@ std::string UseExecutor(Executor& executor, const Shared<Strand>& strand) {
 
 TEST(ForkedExecutor, DoesNotWaitForALockThatAThreadOfTheParentHeld) {
   UseKgen();
-  const auto executor = MakeThreadPool();
+  const auto executor = Must(MakeThreadPool());
   const auto strand = executor->MakeStrand("strand");
   const auto test = [&] {
     const Ending child = InChild([&] { return UseExecutor(*executor, strand); });
@@ -223,7 +223,7 @@ TEST(ForkedWaiter, WaitForAStopReturnsAtOnce) {
 TEST(ForkedExecutor, MakesNoPoolThatWorks) {
   UseKgen();
   const Ending child = InChild([] {
-    const auto executor = MakeThreadPool();
+    const auto executor = Must(MakeThreadPool());
     return UseExecutor(*executor, executor->MakeStrand("strand"));
   });
   EXPECT_THAT(child.said, HasSubstr(kForked)) << "signal " << child.signal;
@@ -242,7 +242,7 @@ TEST(ForkedExecutor, SaysWhatToDo) {
 
 TEST(ForkedExecutor, IsLeftAloneWhenItsLastHandleGoes) {
   UseKgen();
-  auto executor = MakeThreadPool();
+  auto executor = Must(MakeThreadPool());
   const auto waiter = executor->MakeWaiter("work");
   executor->Blocking("notify", [waiter] { waiter->Notify(); });
   Must(waiter->Wait());

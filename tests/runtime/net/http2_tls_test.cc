@@ -374,7 +374,7 @@ TEST_F(Http2TlsFiles, ChecksTheFilesAfterA401) {
 // Contract: design D9.
 TEST_F(Http2TlsFiles, ChecksTheFilesForANewConnectionEvenIfTheExecutorIsBusy) {
   Serve({.authority = authority_, .client_certificate = true});
-  const auto executor = MakeThreadPool({.threads = 1, .max_threads = 2});
+  const auto executor = Must(MakeThreadPool({.threads = 1, .max_threads = 2}));
   const auto gate = executor->MakeWaiter("the end of the test");
   bool held = false, ended = false;
   executor->Blocking("body", [&] {

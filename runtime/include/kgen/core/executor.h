@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "kgen/core/clock.h"
+#include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 #include "kgen/core/waiter.h"
 
@@ -30,13 +31,16 @@ class Strand : public SharedObject {
   virtual std::string_view name() const noexcept = 0;  // for traces: "informer pods"
 };
 
+// Options of a pool of threads.
 struct ExecutorOptions {
-  // The number of threads for posted work. By default the number of cores, at least 2. Less than 1 counts as 1.
+  // Default: the number of cores, at least 2, but fewer than `max_threads`. The number of threads for posted work.
   std::optional<int> threads{};
-  // The limit for posted and blocking work together; reaching it is reported once to the observer (OnLimiterWaited).
-  // The library may use up to two threads more for itself: see BlockingShort.
+  // Default: 512. The limit for posted and blocking work together, more than `threads` because blocking work needs a
+  // thread, too. Reaching it is reported once to the observer (OnLimiterWaited). The library may use up to two threads
+  // more for itself: see BlockingShort.
   int max_threads = 512;
-  Nanos idle = std::chrono::seconds(10);  // a thread for blocking work ends after being idle for so long
+  // Default: 10 s. After being idle for so long, a thread for blocking work ends. Zero: at once; kNever: it stays.
+  Nanos idle = std::chrono::seconds(10);
 };
 
 // Room for one posted task, for code that cannot handle a failure (timers, destructors): Post() allocates nothing.
@@ -60,6 +64,8 @@ class Executor : public SharedObject {
   // The default calls Post(), and ends the process if that throws (docs/lifetimes.md).
   [[nodiscard]] virtual Shared<ReservedPost> ReservePost(const Shared<Strand>& strand);
   // Runs work that may block, on a thread that may block. The name appears in traces and in the message of kDeadlock.
+  // A pool starts more than a few threads only for as many tasks as block: at once for those in Waiter::Wait(), and
+  // after a millisecond or two for those that block otherwise.
   virtual void Blocking(std::string name, Task work) = 0;
   // Runs work that may block in the strand's order: nothing else of that strand runs until `work` has returned.
   virtual void BlockingOn(const Shared<Strand>& strand, Task work) = 0;
@@ -80,7 +86,8 @@ class Executor : public SharedObject {
 };
 
 // Makes a pool of threads over the machine's clock.
-Shared<Executor> MakeThreadPool(ExecutorOptions options = {});
+// Errors: kInvalidArgument  an option is out of its range; the message names it
+Result<Shared<Executor>> MakeThreadPool(const ExecutorOptions& options = {});
 // Returns the pool that connections use unless their config names another one. It is created at the first use, and
 // lives until the process ends.
 Shared<Executor> DefaultExecutor();

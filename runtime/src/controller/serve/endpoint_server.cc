@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kSelfSignedFor = std::chrono::days(365);
 // Threads that nobody else can fill. There are never more of them than functions, since each runs at most once at a
 // time, and none while nobody asks.
 Shared<Executor> OwnThreads() {
-  return MakeThreadPool({.threads = 1, .max_threads = std::numeric_limits<int>::max()});
+  return *MakeThreadPool({.threads = 1, .max_threads = std::numeric_limits<int>::max()});
 }
 
 }  // namespace

@@ -227,8 +227,8 @@ class PoolState final : public detail::WaitScope {
  public:
   explicit PoolState(const ExecutorOptions& options) : idle_(options.idle) {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    posted_.limit = options.threads ? std::max(1, *options.threads) : std::max(2, cores);
-    blocking_.limit = std::max(1, options.max_threads - posted_.limit);
+    posted_.limit = options.threads.value_or(std::min(std::max(2, cores), options.max_threads - 1));
+    blocking_.limit = options.max_threads - posted_.limit;
     blocking_.kind = Kind::kBlocking;
     short_.limit = kShortThreads;
     short_.kind = Kind::kShort;
@@ -489,7 +489,7 @@ bool PoolState::WaitForWork(Lane& lane, Worker* worker) {
   const bool stays = lane.kind == Kind::kPosted;
   const bool again = stays && !StartForWaiting(Shared<PoolState>(this));
   TimePoint until = grow_at_;
-  if (again || !stays) until = SystemClock()->Now() + (again ? kStartAgain : idle_);
+  if (again || !stays) until = Later(SystemClock()->Now(), again ? kStartAgain : idle_);
   mutex_.unlock();
   const bool woken = worker->sleeper->SleepUntil(until);
   mutex_.lock();
@@ -669,6 +669,27 @@ class ThreadPool final : public Executor {
   const Shared<PoolState> state_;
 };
 
+Result<void> Check(const ExecutorOptions& options) {
+  const auto refuse = [](const std::string& what) -> Result<void> {
+    return Fail(Code::kInvalidArgument, "new thread pool: ExecutorOptions::" + what);
+  };
+  if (options.threads && *options.threads < 1) {
+    return refuse("threads is " + std::to_string(*options.threads) +
+                  ", but posted work needs a thread; leave it absent for the number of cores");
+  }
+  const int least = options.threads.value_or(1);
+  if (options.max_threads <= least) {
+    return refuse("max_threads is " + std::to_string(options.max_threads) +
+                  ", but blocking work needs a thread beside " + "the " + std::to_string(least) +
+                  " for posted work; set it to more than that");
+  }
+  if (options.idle < Nanos(0)) {
+    return refuse("idle is " + std::to_string(options.idle.count()) +
+                  " ns, but a time is not negative; kgen::kNever keeps idle threads");
+  }
+  return {};
+}
+
 }  // namespace
 
 namespace detail {
@@ -686,16 +707,19 @@ Shared<ReservedPost> Executor::ReservePost(const Shared<Strand>& strand) {
   return MakeShared<AllocatingPost>(Shared<Executor>(this), strand);
 }
 
-Shared<Executor> MakeThreadPool(ExecutorOptions options) { return MakeShared<ThreadPool>(options); }
+Result<Shared<Executor>> MakeThreadPool(const ExecutorOptions& options) {
+  if (Result<void> fine = Check(options); !fine) return Fail(std::move(fine).error());
+  return MakeShared<ThreadPool>(options);
+}
 
 Shared<Executor> DefaultExecutor() {
   if (ForkedChild()) {  // a thread that does not exist here may have been making the other one
-    static const Shared<Executor>& forked = *new Shared<Executor>(MakeThreadPool());
+    static const Shared<Executor>& forked = *new Shared<Executor>(MakeShared<ThreadPool>(ExecutorOptions()));
     return forked;
   }
   // Never destroyed: at exit, its destructor would wait for running user code, or that code would use static objects
   // that are already destroyed. The threads end with the process.
-  static const Shared<Executor>& pool = *new Shared<Executor>(MakeThreadPool());
+  static const Shared<Executor>& pool = *new Shared<Executor>(MakeShared<ThreadPool>(ExecutorOptions()));
   return pool;
 }
 

@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Tls, HostileClients, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Tls" : "Plain"; });
 
 TEST_P(HostileClients, WaitForASlowCheckAndKeepNoProbeOut) {
-  const auto executor = MakeThreadPool();
+  const auto executor = Must(MakeThreadPool());
   Listen({.executor = executor});
   const auto never = executor->MakeWaiter("the test"), begun = executor->MakeWaiter("the test");
   Must(endpoint_->AddReadyCheck("slow", [never, begun](const std::stop_token& stop) {
@@ -132,7 +132,7 @@ TEST_P(HostileClients, WaitForASlowCheckAndKeepNoProbeOut) {
 }
 
 TEST_P(HostileClients, ReadNoPageAndTakeNoMemory) {
-  Listen({.executor = MakeThreadPool()});
+  Listen({.executor = Must(MakeThreadPool())});
   Must(endpoint_->AddDebugSection("large", [] { return std::string(kPageBytes, 'x'); }));
   Must(endpoint_->Start());
   for (int i = 0; i < kClients; ++i) Dial();
@@ -172,7 +172,7 @@ class Silent final : public Transport {
 
 TEST_P(HostileClients, SendTokensThatNobodyCanReview) {
   const auto server = MakeShared<Silent>();
-  const auto executor = MakeThreadPool();
+  const auto executor = Must(MakeThreadPool());
   Metrics metrics;
   Listen({.metrics = metrics,
           .authorize = Must(Connection::Over(rest::Config{.host = "http://silent", .executor = executor}, server)),
@@ -190,7 +190,7 @@ TEST_P(HostileClients, SendTokensThatNobodyCanReview) {
 }
 
 TEST_P(HostileClients, SendRequestsThatNeverEnd) {
-  Listen({.executor = MakeThreadPool()});
+  Listen({.executor = Must(MakeThreadPool())});
   Must(endpoint_->Start());
   for (int i = 0; i < 300; ++i) Dial().Send(tls_, "GET /healthz HTTP/1.1\r\nHost: h\r\nX: ");
   ExpectHealth();
@@ -199,7 +199,7 @@ TEST_P(HostileClients, SendRequestsThatNeverEnd) {
 }
 
 TEST_P(HostileClients, StopInTheMiddleOfAHandshake) {
-  Listen({.executor = MakeThreadPool()});
+  Listen({.executor = Must(MakeThreadPool())});
   Must(endpoint_->Start());
   for (int i = 0; i < 300; ++i) Dial(false).Send(false, std::string("\x16\x03\x01\x02\x00\x01", 6));
   ExpectHealth();

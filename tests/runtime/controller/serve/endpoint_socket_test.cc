@@ -42,7 +42,9 @@ std::string Fetch(const std::string& address, const std::string& target) {
 }
 
 // With a pool of its own, whose threads end with it.
-EndpointOptions Local() { return {.address = "127.0.0.1:0", .executor = MakeThreadPool(), .observer = NullObserver()}; }
+EndpointOptions Local() {
+  return {.address = "127.0.0.1:0", .executor = Must(MakeThreadPool()), .observer = NullObserver()};
+}
 
 // Contract: controller 34, 38.
 TEST(EndpointSocketTest, ServesUntilItIsStopped) {
@@ -193,7 +195,7 @@ TEST(EndpointSocketTest, AnswersManyRequestsAtOnce) {
 }
 
 TEST(EndpointSocketTest, StopWaitsForFunctionsThatEndAtItsRequest) {
-  const auto executor = MakeThreadPool();
+  const auto executor = Must(MakeThreadPool());
   EndpointOptions options = Local();
   options.executor = executor;
   auto endpoint = Must(Endpoint::Listen(options));
@@ -232,7 +234,7 @@ TEST(EndpointSocketTest, StopWaitsForRequests) {
 }
 
 TEST(EndpointSocketTest, StopCutsWhatHangs) {
-  const auto executor = MakeThreadPool();
+  const auto executor = Must(MakeThreadPool());
   EndpointOptions options = Local();
   options.executor = executor;
   std::optional<Endpoint> endpoint = Must(Endpoint::Listen(options));
