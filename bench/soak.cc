@@ -245,7 +245,7 @@ template <typename T>
 void Soak<T>::AddStuckHandler(const std::string& limit) {
   stuck_ = true;
   HandlerOptions options{.name = "stuck"};
-  if (limit != "default") options.backlog_bytes = limit == "none" ? std::nullopt : std::optional(std::stoul(limit));
+  if (limit != "default") options.backlog_bytes = limit == "none" ? kgen::kUnlimited : std::stoul(limit);
   const auto wait = [this] {
     while (stuck_.load()) std::this_thread::sleep_for(10ms);
   };

@@ -154,14 +154,27 @@ Result<void> Informer::JoinWith(Waiter& waiter, const std::stop_token& stop) {
   return joined;
 }
 
-Registration Informer::AddEventHandler(AnyHandler handler, HandlerOptions options) {
-  std::optional<Error> refused;
+// Returns why no handler can be registered with these options, if so.
+static std::optional<Error> WhyNot(const HandlerOptions& options) {
+  const auto refuse = [](const std::string& what) { return Error(Code::kInvalidArgument, "HandlerOptions::" + what); };
   if (options.resync && *options.resync <= Nanos(0)) {
-    refused.emplace(Code::kInvalidArgument, "HandlerOptions::resync is " + net::DurationText(*options.resync) +
-                                                ", but a period must be positive; kgen::kNever means no resync");
-  } else if (stopping_.load() || detail::ForkedChild()) {
-    refused = Stopped();
+    return refuse("resync is " + net::DurationText(*options.resync) +
+                  ", but a period must be positive; kgen::kNever means no resync");
   }
+  if (options.backlog_warning == 0u) {
+    return refuse("backlog_warning is 0, but events that wait are at least one; kgen::kUnlimited means no warning");
+  }
+  if (options.backlog_bytes == 0u) {
+    return refuse(
+        "backlog_bytes is 0, but a limit must be positive; 1 merges whenever it can, and kgen::kUnlimited means no "
+        "limit");
+  }
+  return std::nullopt;
+}
+
+Registration Informer::AddEventHandler(AnyHandler handler, HandlerOptions options) {
+  std::optional<Error> refused = WhyNot(options);
+  if (!refused && (stopping_.load() || detail::ForkedChild())) refused = Stopped();
   const auto listener =
       MakeShared<Listener>(std::move(handler), std::move(options), name_, executor_, observer_, started_);
   if (refused) {
@@ -218,6 +231,11 @@ Result<void> Informer::WaitUntil(std::string_view version, std::stop_token stop,
   const std::string doing = "wait for resource version " + std::string(version) + " of " + name_;
   const std::optional<std::uint64_t> wanted = VersionNumber(version);
   if (!wanted) return Fail(Error(Code::kInvalidArgument, "the version is not a decimal number").With(doing));
+  if (limit < Nanos(0)) {
+    return Fail(
+        Error(Code::kInvalidArgument, "`limit` is " + net::DurationText(limit) + ", but it must not be negative")
+            .With(doing));
+  }
   if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(doing));
   const auto reached = [&](const AnySnapshot& view) { return VersionNumber(view.version()).value_or(0) >= *wanted; };
   const Result<AnySnapshot> waited = WaitFor(doing, reached, std::move(stop), Later(executor_->clock()->Now(), limit));

@@ -12,6 +12,7 @@
 #include "core/observers/custom_resource.h"
 #include "kgen/cache/any_informer.h"
 #include "kgen/core/executor.h"
+#include "net/duration_text.h"
 
 namespace kgen::cache {
 namespace {
@@ -168,6 +169,10 @@ class SyncWait {
 Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::vector<Shared<Informer>>& informers,
                          const SyncOptions& options) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  if (options.give_up_after < Nanos(0)) {
+    return Fail(Code::kInvalidArgument, "SyncOptions::give_up_after is " + net::DurationText(options.give_up_after) +
+                                            ", but a time is not negative; kgen::kNoLimit means for ever");
+  }
   const Shared<Waiter> waiter = executor.MakeWaiter("sync of caches");
   const TimePoint deadline =
       options.give_up_after == kNoLimit ? Waiter::kNoDeadline : Later(executor.clock()->Now(), options.give_up_after);

@@ -82,6 +82,18 @@ TEST_P(InformerResyncTest, RefusesAPeriodThatIsNotPositive) {
                                          HasSubstr("not registered: HandlerOptions::resync is -1s")));
 }
 
+TEST_P(InformerResyncTest, RefusesABacklogOfNothing) {
+  Received received;
+  const Registration warning = Listen(received, {.backlog_warning = 0});
+  const Registration bytes = Listen(received, {.backlog_bytes = 0});
+  const Registration fine = Listen(received, {.backlog_warning = kUnlimited, .backlog_bytes = kUnlimited});
+  EXPECT_EQ(warning.status().error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(bytes.status().error().code(), Code::kInvalidArgument);
+  EXPECT_TRUE(fine.status());
+  EXPECT_THAT(seen_->thrown, ElementsAre(HasSubstr("not registered: HandlerOptions::backlog_warning is 0"),
+                                         HasSubstr("not registered: HandlerOptions::backlog_bytes is 0")));
+}
+
 // Contract: informer RS-10, TR-03.
 TEST_P(InformerResyncTest, TransformsNeitherResyncsNorDeletionsThatARelistFound) {
   options_.resync = 10s;

@@ -385,6 +385,23 @@ TEST_P(ListenerTest, ReportsAHighBacklogOnceUntilItHasShrunk) {
   Run();
 }
 
+TEST_P(ListenerTest, ReportsABacklogOf1024EventsUnlessItsLevelIsAnother) {
+  const auto reported = [&](std::optional<std::size_t> level) {
+    told_->backlogs.clear();
+    const auto listener = Listen([&](const AnyEvent&) { WaitForGate(); }, {.backlog_warning = level});
+    listener->Deliver(Events(Add("first")));
+    Run();
+    for (int i = 0; i < 2000; ++i) listener->Deliver(Events(Add(std::to_string(i))));
+    listener->StopDelivery();
+    gate_->Notify();
+    Run();
+    return told_->backlogs;
+  };
+  EXPECT_THAT(reported(std::nullopt), ElementsAre(1024u));
+  EXPECT_THAT(reported(1500), ElementsAre(1500u));
+  EXPECT_THAT(reported(kUnlimited), IsEmpty());
+}
+
 // Contract: informer PL-03.
 TEST_P(ListenerTest, ReportsABacklogAgainThatShrankAndGrewAtOnce) {
   const auto listener = Listen(Noting(), {.backlog_warning = 4});
@@ -429,7 +446,7 @@ class CoalescingTest : public ListenerTest {
 
 // Contract: controller 273.
 TEST_P(CoalescingTest, MergesTheEventsOfAKeyBeyondTheLimitAndKeepsTheLastState) {
-  const auto listener = Stuck({.backlog_bytes = 0});
+  const auto listener = Stuck({.backlog_bytes = 1});
   for (AnyEvent& event :
        std::vector<AnyEvent>{Update("u", "1", "2"), Update("u", "2", "3"), Add("a"), Update("a", "1", "2"),
                              Update("d", "1", "2"), Delete("d", "3"), Delete("r", "1"), Add("r"), Update("r", "1", "2"),
@@ -479,7 +496,7 @@ TEST_P(CoalescingTest, MergesByDefaultBeforeTheBacklogFillsTheMemoryAndReportsIt
 }
 
 TEST_P(CoalescingTest, KeepsEveryStateForAHandlerThatAsksForNoLimit) {
-  const auto listener = Stuck({.backlog_bytes = std::nullopt});
+  const auto listener = Stuck({.backlog_bytes = kUnlimited});
   for (int version = 1; version < 2000; ++version) {
     listener->Deliver(Events(Update("u", std::to_string(version), std::to_string(version + 1))));
   }
@@ -509,7 +526,7 @@ TEST_P(CoalescingTest, CountsOnlyWhatTheCacheHasReplaced) {
 }
 
 TEST_P(CoalescingTest, StaysSmallHoweverOftenObjectsComeAndGo) {
-  const auto listener = Stuck({.backlog_bytes = 0});
+  const auto listener = Stuck({.backlog_bytes = 1});
   for (int round = 0; round < 1000; ++round) {
     for (const char* name : {"a", "b", "c"}) listener->Deliver(Events(Add(name)));
     for (const char* name : {"b", "a", "c"}) listener->Deliver(Events(Delete(name, "1")));
@@ -523,7 +540,7 @@ TEST_P(CoalescingTest, StaysSmallHoweverOftenObjectsComeAndGo) {
 
 // Contract: invariant L4.
 TEST_P(CoalescingTest, IsSyncedEvenIfAnInitialObjectIsDeletedBeforeItsDelivery) {
-  const auto listener = Stuck({.backlog_bytes = 0});
+  const auto listener = Stuck({.backlog_bytes = 1});
   listener->Deliver(Events(Add("gone", true)));
   listener->Deliver(Events(Add("stays", true)));
   listener->InitialQueued();

@@ -84,6 +84,15 @@ TEST_P(WaitForSyncTest, LooksOnceIfItsTimeIsZero) {
   EXPECT_EQ(wait.result().error().code(), Code::kTimeout);
 }
 
+TEST_P(WaitForSyncTest, RefusesANegativeTime) {
+  Start();
+  auto wait = Wait({.give_up_after = -1s});
+  Run();
+  ASSERT_TRUE(wait.done());
+  EXPECT_EQ(wait.result().error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(wait.result().error().ToString(), HasSubstr("SyncOptions::give_up_after is -1s"));
+}
+
 TEST_P(WaitForSyncTest, GivesAStartingServerFifteenSecondsHoweverOftenItRefuses) {
   Start();
   auto wait = Wait();

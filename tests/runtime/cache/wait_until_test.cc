@@ -97,6 +97,31 @@ TEST_P(WaitUntilTest, EndsWithItsStopAndWithTheInformer) {
   EXPECT_TRUE(reached.result());
 }
 
+TEST_P(WaitUntilTest, LooksOnceWithALimitOfZeroAndForEverWithoutALimit) {
+  Sync("5", {});
+  const TimePoint start = simulation_.clock()->Now();
+  auto there = Wait("5", 0s);
+  auto late = Wait("7", 0s);
+  auto patient = Wait("7", kNoLimit);
+  Run();
+  ASSERT_TRUE(there.done() && late.done());
+  EXPECT_EQ(simulation_.clock()->Now(), start);
+  EXPECT_TRUE(there.result());
+  EXPECT_EQ(late.result().error().code(), Code::kTimeout);
+  Advance(24h);
+  EXPECT_FALSE(patient.done());
+  Core()->Stop();
+  Run();
+}
+
+TEST_P(WaitUntilTest, RefusesANegativeLimit) {
+  Sync("5", {});
+  const Result<void> waited = Informer().WaitUntil("5", {}, -1s);
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(waited.error().ToString(), HasSubstr("`limit` is -1s, but it must not be negative"));
+}
+
 TEST_P(WaitUntilTest, RefusesWhatIsNoNumberAndThreadsThatMustNotBlock) {
   Sync("5", {});
   for (const char* version : {"", "abc", "7a", "-1", "99999999999999999999999"}) {

@@ -43,9 +43,10 @@ class AnyInformer {
 
   // Blocks until the cache contains everything up to that resource version, such as the one in the server's answer to a
   // write. Only versions of this resource's server compare. A version whose object the informer does not select is
-  // reached with the next event or bookmark, which may be a minute later.
+  // reached with the next event or bookmark, which may be a minute later. A `limit` of zero looks once, and kNoLimit
+  // waits for ever.
   //
-  // Errors: kInvalidArgument  `version` is not a decimal number; or a thread that must not block
+  // Errors: kInvalidArgument  `version` is not a decimal number; `limit` is negative; or a thread that must not block
   //         kTimeout          `limit` has passed; the message names both versions
   //         kCancelled        `stop` was requested
   //         kStopped          the informer has been stopped before it came so far

@@ -19,15 +19,17 @@ class Listener;
 class Informer;
 }  // namespace cache
 
+// Options of one handler. Zero and negative values are refused: nothing is registered, Registration::status() returns
+// kInvalidArgument with the name of the option, and the observer gets an OnHandlerFailed().
 struct HandlerOptions {
-  // How often the handler gets every object again, as an Updated with reason kResync. Absent: as often as the
-  // informer's options say (InformerOptions::resync). kNever: not at all. A period below a second counts as a second;
-  // one that is not positive is refused: nothing is registered, status() says so, and the observer is told.
+  // Default: the period of the informer (InformerOptions::resync). How often the handler gets every object again, as an
+  // Updated with reason kResync. kNever: not at all. A period below a second counts as a second.
   std::optional<Nanos> resync{};
-  std::string name{};  // for messages and traces
-  // Notifies the observer when so many events wait; nullopt: never.
-  std::optional<std::size_t> backlog_warning = 1024;
-  // Bounds the memory of a handler that is slower than the changes; nullopt: no limit, and the handler gets every
+  // Default: the name of the informer. For messages and traces.
+  std::string name{};
+  // Default: 1024. Notifies the observer (OnBacklogHigh) when so many events wait. kUnlimited: never.
+  std::optional<std::size_t> backlog_warning{};
+  // Default: 64 MiB. Bounds the memory of a handler that is slower than the changes. kUnlimited: the handler gets every
   // change. The unit is bytes that only this backlog keeps alive: waiting events, and states of objects that the cache
   // has replaced. An object that the cache still holds costs nothing. What a replaced state shares with a newer one is
   // not counted, and what two waiting states share with each other may not be, so the number is approximate.
@@ -38,12 +40,12 @@ struct HandlerOptions {
   //   Updated, then Deleted  the Deleted
   //   Added, then Deleted    nothing
   //   Deleted, then Added    both
-  // So beyond the limit at most two events and two replaced states of each key wait; no limit can go below that. 0
-  // merges whenever it can. Only intermediate states are lost: the handler always gets the last state of each object,
-  // and the deletion of each object that it knows. A merged event keeps the position of the first one and has the
-  // newest `version`, so versions may decrease from one key to the next. Its reason is the newest one that is not
-  // kResync; an Added stays initial.
-  std::optional<std::size_t> backlog_bytes = std::size_t{64} << 20;
+  // So beyond the limit at most two events and two replaced states of each key wait; no limit can go below that. A
+  // limit of 1 merges whenever it can. Only intermediate states are lost: the handler always gets the last state of
+  // each object, and the deletion of each object that it knows. A merged event keeps the position of the first one and
+  // has the newest `version`, so versions may decrease from one key to the next. Its reason is the newest one that is
+  // not kResync; an Added stays initial.
+  std::optional<std::size_t> backlog_bytes{};
   // Default: false, calls are made on a thread that may block, and delay nothing but this handler. True: the informer
   // makes the calls itself, before it goes on, which saves a switch of threads for each event when changes come one at
   // a time. For functions of a few microseconds that never block, such as those that set an atomic or add a key to a
@@ -52,7 +54,7 @@ struct HandlerOptions {
   // removing another one there does not wait for the running call of that one. There is no backlog, so
   // `backlog_warning` and `backlog_bytes` have no effect.
   bool short_calls = false;
-  // True: leaves out each Updated whose two states differ in nothing but metadata.resourceVersion and
+  // Default: false. True: leaves out each Updated whose two states differ in nothing but metadata.resourceVersion and
   // metadata.managedFields, unless its reason is kResync. Of a projection only the members that it has count: most
   // updates of a pod change no other label, node or address.
   bool skip_unchanged = false;

@@ -11,16 +11,20 @@
 
 namespace kgen {
 
+// Options of one wait.
 struct SyncOptions {
-  // Also waits until each of these has handled its initial events. Not owned: must not be moved or destroyed during the
-  // wait.
+  // Default: none. Also waits until each of these has handled its initial events. Not owned: must not be moved or
+  // destroyed during the wait.
   std::vector<const Registration*> handlers{};
-  // Treats 400, 401, 403, 404 and 422 as temporary. Otherwise the wait fails when the server has refused an informer at
-  // least three times in a row over at least 15 seconds: a server that has just started refuses every request at first.
+  // Default: false. Treats 400, 401, 403, 404 and 422 as temporary. Otherwise the wait fails when the server has
+  // refused an informer at least three times in a row over at least 15 seconds: a server that has just started refuses
+  // every request at first.
   bool patient = false;
-  // Fails with kDecode if objects could not be decoded. Otherwise only status() and the observer report them.
+  // Default: false. Fails with kDecode if objects could not be decoded. Otherwise only status() and the observer report
+  // them.
   bool complete = false;
-  Nanos give_up_after = kNoLimit;  // the wait then fails with kTimeout; zero or less: it looks once
+  // Default: kNoLimit. The wait then fails with kTimeout. Zero: it looks once. A negative time is kInvalidArgument.
+  Nanos give_up_after = kNoLimit;
 };
 
 }  // namespace kgen

@@ -6,7 +6,9 @@
 #define KGEN_CORE_CLOCK_H_
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
+#include <limits>
 
 #include "kgen/core/shared.h"
 
@@ -19,9 +21,11 @@ using Task = std::move_only_function<void()>;
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 using Nanos = std::chrono::nanoseconds;
 
-// In options, kNever is an event that never comes, and kNoLimit a duration without a limit. Neither is added to a time.
+// In options, kNever is an event that never comes, kNoLimit a duration without a limit, and kUnlimited a size or a
+// count without one. The first two are not added to a time.
 inline constexpr Nanos kNever = Nanos::max();
 inline constexpr Nanos kNoLimit = Nanos::max();
+inline constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
 // Which timers a simulation runs before it calls the system idle.
 enum class TimerKind : bool {

@@ -2,8 +2,8 @@
 #include "cache/delivery/listener.h"
 
 #include <chrono>
+#include <cstddef>
 #include <exception>
-#include <limits>
 #include <new>
 #include <optional>
 #include <utility>
@@ -19,6 +19,8 @@ namespace kgen::cache {
 namespace {
 
 constexpr Nanos kSlowCall = std::chrono::milliseconds(100);
+constexpr std::size_t kDefaultWarning = 1024;
+constexpr std::size_t kDefaultBytes = std::size_t{64} << 20;
 
 bool ChangesNothing(const AnyEvent& event) noexcept {
   return event.type == AnyEvent::Type::kUpdated && event.reason != Reason::kResync && event.before && event.now &&
@@ -52,6 +54,7 @@ class Listener::OnSynced final : public SyncedWatch {
 Listener::Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
                    Shared<Observer> observer, Shared<const StartMark> started)
     : options_(std::move(options)),
+      warning_level_(options_.backlog_warning.value_or(kDefaultWarning)),
       informer_(std::move(informer)),
       name_(options_.name.empty() ? informer_ : options_.name),
       executor_(std::move(executor)),
@@ -60,6 +63,11 @@ Listener::Listener(AnyHandler handler, HandlerOptions options, std::string infor
       notices_(executor_->MakeStrand("sync of the handler of " + name_)),
       started_(std::move(started)),
       handler_(std::move(handler)) {}
+
+std::optional<std::size_t> Listener::BytesLimit(const HandlerOptions& options) noexcept {
+  const std::size_t limit = options.backlog_bytes.value_or(kDefaultBytes);
+  return options.short_calls || limit == kUnlimited ? std::nullopt : std::optional(limit);
+}
 
 void Listener::Deliver(std::vector<AnyEvent> events) {
   if (options_.skip_unchanged) std::erase_if(events, ChangesNothing);
@@ -238,7 +246,7 @@ void Listener::Drain() {
         scheduled_ = false;
         break;
       }
-      if (queue_->size() <= options_.backlog_warning.value_or(0) / 2) backlog_reported_ = false;
+      if (queue_->size() <= warning_level_ / 2) backlog_reported_ = false;
       if (queue_->well_below_limit()) merging_reported_ = false;
       running_ = true;
     }
@@ -321,8 +329,7 @@ void Listener::FireSyncedCallbacks() noexcept {
 // Returns the backlog if it has just reached the warning level, or if the first event has been merged. Each is reported
 // again only after the backlog has fallen to half of that level.
 std::optional<Observer::BacklogHigh> Listener::NewlyHighBacklog(bool merges) {
-  const std::size_t level = options_.backlog_warning.value_or(std::numeric_limits<std::size_t>::max());
-  const bool high = queue_->size() >= level && !std::exchange(backlog_reported_, true);
+  const bool high = queue_->size() >= warning_level_ && !std::exchange(backlog_reported_, true);
   const bool merging = merges && !std::exchange(merging_reported_, true);
   if (!high && !merging) return std::nullopt;
   return Observer::BacklogHigh{

@@ -84,9 +84,12 @@ class Listener final : public SharedObject {
   void EndJoin(const Waiter& waiter) noexcept;
   void SettleSync();
   void FireSyncedCallbacks() noexcept;
+  // The limit of the queue: none without a limit, and for calls that never wait in it.
+  static std::optional<std::size_t> BytesLimit(const HandlerOptions& options) noexcept;
   std::optional<Observer::BacklogHigh> NewlyHighBacklog(bool merges) KGEN_REQUIRES(mutex_);
 
   const HandlerOptions options_;
+  const std::size_t warning_level_;  // events
   const std::string informer_;
   const std::string name_;
   const Shared<Executor> executor_;
@@ -100,8 +103,7 @@ class Listener final : public SharedObject {
   // Changed under mutex_ and called without it: only Drain() calls it, and only Drain() destroys it while running_.
   AnyHandler handler_;
   // Null once it was discarded, which happens only when closed_.
-  std::unique_ptr<EventQueue> queue_ KGEN_GUARDED_BY(mutex_) =
-      std::make_unique<EventQueue>(options_.short_calls ? std::nullopt : options_.backlog_bytes);
+  std::unique_ptr<EventQueue> queue_ KGEN_GUARDED_BY(mutex_) = std::make_unique<EventQueue>(BytesLimit(options_));
   const Shared<Waiter> joiner_ = executor_->MakeWaiter("the running call of the handler of " + name_);
   bool joins_ KGEN_GUARDED_BY(mutex_) = false;                   // a call of Join() uses joiner_
   std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);  // of other calls
