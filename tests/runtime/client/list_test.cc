@@ -93,7 +93,16 @@ TEST_F(ListTest, IsBoundedByAnOption) {
   EXPECT_THAT(Fault({.body = body, .piece = 10}, {.max_answer_bytes = body.size() - 1}),
               HasSubstr("the response is larger than the " + std::to_string(body.size() - 1) +
                         " bytes of max_answer_bytes; list in pages, or raise the bound"));
+  EXPECT_EQ(Fault({.body = body}, {.max_answer_bytes = kUnlimited}), "no fault");
   EXPECT_GE(ListOptions().max_answer_bytes, std::uint64_t{2} << 30);
+}
+
+TEST_F(ListTest, RefusesABoundOfZeroBeforeAnythingIsSent) {
+  const auto listed = Widgets().List({.max_answer_bytes = 0});
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(listed.error().ToString(), HasSubstr("max_answer_bytes is 0"));
+  EXPECT_EQ(transport_->size(), 0u);
 }
 
 TEST_F(ListTest, RestartsWhenTheConnectionIsLost) {

@@ -1,7 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/client/retry.h"
 
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "tests/runtime/client/client_fixture.h"
 
@@ -68,6 +70,29 @@ TEST_F(RetryOnConflictTest, MultipliesTheDelayUpToTheCapWithJitter) {
     EXPECT_LT(Elapsed() - before, 15ms);
     before = Elapsed();
   }
+}
+
+TEST_F(RetryOnConflictTest, RefusesABackoffOutOfRangeBeforeAnyCall) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [backoff, name] :
+       {std::pair(Backoff{.base = -1ns}, "Backoff::base is -1ns"),
+        std::pair(Backoff{.factor = 0}, "Backoff::factor is 0"),
+        std::pair(Backoff{.factor = nan}, "Backoff::factor is nan"),
+        std::pair(Backoff{.jitter = -0.1}, "Backoff::jitter is -0.1"),
+        std::pair(Backoff{.steps = 0}, "Backoff::steps is 0"), std::pair(Backoff{.cap = -1s}, "Backoff::cap is -1s")}) {
+    int calls = 0;
+    const Result<int> result = RetryOnConflict([&]() -> Result<int> { return ++calls; }, backoff);
+    ASSERT_FALSE(result) << name;
+    EXPECT_EQ(result.error().code(), Code::kInvalidArgument);
+    EXPECT_THAT(result.error().message(), HasSubstr(name));
+    EXPECT_EQ(calls, 0);
+  }
+}
+
+TEST_F(RetryOnConflictTest, DoesNotWaitWithABaseOfZeroHoweverOftenItIsMultiplied) {
+  const Backoff backoff = {.base = 0ns, .factor = 1e300, .executor = executor_.get()};
+  ASSERT_TRUE(detail::WaitBackoff(backoff, 5));
+  EXPECT_EQ(Elapsed(), 0s);
 }
 
 // Contract: design D9.

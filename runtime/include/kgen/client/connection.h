@@ -48,8 +48,8 @@ struct ApiRequest {
   // Config::timeout, but no limit for a watch; kgen::kNoLimit: no limit. With zero or less the call fails with
   // kInvalidArgument, and nothing is sent. For a watch it bounds the opening, until the response headers arrive.
   std::optional<Nanos> timeout{};
-  // The largest response that Call() and CallAsync() accept, in bytes: 2 GiB by default. A larger one fails with
-  // kDecode.
+  // Default: 2 GiB. The largest response that Call() and CallAsync() accept, in bytes. A larger one fails with kDecode.
+  // kUnlimited: any. With zero every call fails with kInvalidArgument, and nothing is sent.
   std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
   bool json = false;          // the response must be JSON; another media type fails with kDecode
   bool text = false;          // the response must be plain text, and is not looked into

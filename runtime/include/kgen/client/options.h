@@ -33,18 +33,19 @@ struct GetOptions {
 
 // The options of list, watch and deleteCollection.
 struct ListOptions {
-  std::string label_selector{};    // "app=web,tier in (a,b)"
-  std::string field_selector{};    // "spec.nodeName=n1"
-  Optional<std::int64_t> limit{};  // items of a page; absent, or 0 as on the server: all of them
-  std::string continue_{};
-  std::string resource_version{};
-  std::string resource_version_match{};      // "Exact", "NotOlderThan"
-  Optional<std::int64_t> timeout_seconds{};  // on the server's side
-  bool allow_watch_bookmarks = false;
-  bool send_initial_events = false;
-  std::optional<Nanos> timeout{};  // of Pages: for each page; of a watch: for its opening
-  // The largest response, in bytes: 2 GiB by default; for Pages, the largest page. A larger one fails with kDecode, as
-  // any response does if this is 0. Only clients use it: informers bound each object instead.
+  std::string label_selector{};          // Default: every object. "app=web,tier in (a,b)".
+  std::string field_selector{};          // Default: every object. "spec.nodeName=n1".
+  Optional<std::int64_t> limit{};        // Default: all items, as for 0 on the server. The items of a page.
+  std::string continue_{};               // Default: the first page. The token of the page before.
+  std::string resource_version{};        // Default: for a list, the newest. "0": any that the server has in its cache.
+  std::string resource_version_match{};  // Default: as the server decides. "Exact", "NotOlderThan".
+  Optional<std::int64_t> timeout_seconds{};  // Default: as the server decides. Its limit for a watch, in seconds.
+  bool allow_watch_bookmarks = false;        // Default: false. A watch gets bookmarks, too.
+  bool send_initial_events = false;          // Default: false. A watch begins with the state.
+  std::optional<Nanos> timeout{};  // Default: Config::timeout. Of Pages: for each page; of a watch: for its opening.
+  // Default: 2 GiB. The largest response, in bytes; for Pages, the largest page. A larger one fails with kDecode.
+  // kUnlimited: any. With zero the call fails with kInvalidArgument, and nothing is sent. Only clients use it:
+  // informers bound each object instead.
   std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
 
   // Returns the query string without '?', keys sorted; `watch` adds watch=true.
@@ -84,16 +85,16 @@ struct DeleteOptions {
 
 // The options of reading the log of a container.
 struct LogOptions {
-  std::string container{};  // "": the only one of the pod, or the one that its annotation names
-  bool follow = false;      // streams only: go on as the container writes, until it ends
-  bool previous = false;    // of the container before its last restart
-  // How far back the log begins, counted from now and rounded up to whole seconds. Absent: at the beginning. With zero
+  std::string container{};  // Default: the only one of the pod, or the one that its annotation names.
+  bool follow = false;      // Default: false. Streams only: goes on as the container writes, until it ends.
+  bool previous = false;    // Default: false. The log of the container before its last restart.
+  // Default: at the beginning. How far back the log begins, counted from now and rounded up to whole seconds. With zero
   // or less the call fails with kInvalidArgument.
   std::optional<Nanos> since{};
-  Optional<std::int64_t> tail_lines{};   // so many last lines only
-  bool timestamps = false;               // each line begins with the time (RFC 3339) and a space
-  Optional<std::int64_t> limit_bytes{};  // the server cuts the text after so many bytes, even inside a line
-  std::optional<Nanos> timeout{};        // of a stream: for its opening
+  Optional<std::int64_t> tail_lines{};   // Default: all lines. So many last lines only.
+  bool timestamps = false;               // Default: false. Each line begins with the time (RFC 3339) and a space.
+  Optional<std::int64_t> limit_bytes{};  // Default: none. The server cuts the text after so many bytes, even in a line.
+  std::optional<Nanos> timeout{};        // Default: Config::timeout. Of a stream: for its opening.
 
   std::string Query() const;  // the query string without '?', keys sorted
 };

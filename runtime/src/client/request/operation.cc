@@ -29,6 +29,11 @@ Error NoTimeout(Nanos timeout) {
                                            "or use kgen::kNoLimit");
 }
 
+Error NoAnswerBytes() {
+  return Error(Code::kInvalidArgument,
+               "max_answer_bytes is 0, which no answer meets; leave it out for 2 GiB, or use kgen::kUnlimited");
+}
+
 }  // namespace
 
 // Receives the calls of the transport and posts them to the strand.
@@ -81,6 +86,7 @@ Operation::Operation(Shared<ConnectionState> connection, ApiRequest request, Sha
 void Operation::Begin() {
   const TimePoint begun = connection_->clock->Now();
   PostSelf([begun](Operation& op) {
+    if (op.request_.max_answer_bytes == 0) return op.OnFailed(op.Describe(NoAnswerBytes()));
     if (const std::optional<Nanos>& limit = op.request_.timeout) {
       if (*limit <= Nanos::zero()) return op.OnFailed(op.Describe(NoTimeout(*limit)));
       op.StartTimeLimit(begun, op.TimeLimit());

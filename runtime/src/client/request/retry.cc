@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "client/request/pause.h"
+#include "net/duration_text.h"
 
 namespace kgen::detail {
 namespace {
@@ -24,6 +26,29 @@ double Random(TimePoint now) noexcept {
 
 }  // namespace
 
+Result<void> CheckBackoff(const Backoff& backoff) {
+  const auto refuse = [](const std::string& what) -> Result<void> {
+    return Fail(Code::kInvalidArgument, "retry on conflict: Backoff::" + what);
+  };
+  if (backoff.base < Nanos(0)) {
+    return refuse("base is " + net::DurationText(backoff.base) + ", but a delay must not be negative");
+  }
+  if (!(backoff.factor > 0) || !std::isfinite(backoff.factor)) {
+    return refuse("factor is " + std::to_string(backoff.factor) + ", but it must be positive and finite");
+  }
+  if (!(backoff.jitter >= 0) || !std::isfinite(backoff.jitter)) {
+    return refuse("jitter is " + std::to_string(backoff.jitter) + ", but it must be finite and not negative");
+  }
+  if (backoff.steps < 1) {
+    return refuse("steps is " + std::to_string(backoff.steps) + ", but there must be at least one attempt");
+  }
+  if (backoff.cap < Nanos(0)) {
+    return refuse("cap is " + net::DurationText(backoff.cap) +
+                  ", but a delay must not be negative; kgen::kNoLimit means no cap");
+  }
+  return {};
+}
+
 Result<void> WaitBackoff(const Backoff& backoff, int attempt) {
   Shared<Executor> fallback = backoff.executor == nullptr ? DefaultExecutor() : Shared<Executor>();
   Executor& executor = backoff.executor == nullptr ? *fallback : *backoff.executor;
@@ -32,9 +57,10 @@ Result<void> WaitBackoff(const Backoff& backoff, int attempt) {
   }
   const TimePoint now = executor.clock()->Now();
   const double cap = std::chrono::duration<double>(backoff.cap).count();
-  double seconds = std::chrono::duration<double>(backoff.base).count() * std::pow(backoff.factor, attempt - 1);
+  const double growth = std::min(std::pow(backoff.factor, attempt - 1), 1e18);  // finite, also for a base of zero
+  double seconds = std::chrono::duration<double>(backoff.base).count() * growth;
   seconds *= 1 + backoff.jitter * Random(now);
-  seconds = std::clamp(seconds, 0.0, std::max(cap, 0.0));
+  seconds = std::min(seconds, cap);
   const Nanos delay(static_cast<Nanos::rep>(std::min(seconds, 1e8) * 1e9));
   return client::Pause(executor, "the next attempt", delay);
 }
