@@ -114,6 +114,7 @@ TEST_P(CachesTest, ReadsSeveralNamespacesAsOneAndRefusesOthers) {
   EXPECT_EQ(cache.List({.namespace_ = "other"}).error().code(), Code::kInvalidArgument);
   EXPECT_EQ(cache.Get({"", "of-other"}).error().code(), Code::kInvalidArgument);
   EXPECT_EQ(cache.WaitUntil({"other", "x"}, "1").error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(cache.WaitUntil({"shop", "of-shop"}, "1", {}, -1s).error().code(), Code::kInvalidArgument);
 }
 
 // Contract: controller 125.
@@ -405,6 +406,33 @@ TEST_P(CachesTest, GivesUpTheSyncAfterItsTime) {
   ASSERT_FALSE(synced);
   EXPECT_EQ(synced.error().code(), Code::kTimeout);
   EXPECT_EQ(Now() - start, 20s);
+}
+
+TEST_P(CachesTest, RefusesATimeoutAndANumberOfWritesThatAreNotPositive) {
+  for (const Nanos timeout : {Nanos(0s), Nanos(-1s)}) {
+    const auto cache = Make({.sync_timeout = timeout}).Of<Pod>();
+    ASSERT_FALSE(cache);
+    EXPECT_EQ(cache.error().code(), Code::kInvalidArgument);
+    EXPECT_THAT(cache.error().ToString(), HasSubstr("CachesOptions::sync_timeout is "));
+  }
+  const auto cache = Make({.max_remembered_writes = 0}).Of<Pod>();
+  ASSERT_FALSE(cache);
+  EXPECT_EQ(cache.error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(cache.error().ToString(), HasSubstr("cache of pods: CachesOptions::max_remembered_writes is 0"));
+}
+
+TEST_P(CachesTest, WaitsForTheSyncWithoutATimeout) {
+  cluster_.Inject({.verb = "list", .times = testing::kAlways, .status = 500});
+  const auto cache =
+      Must(Make({.defaults = {.streaming_list = false}, .sync_timeout = kNoLimit, .max_remembered_writes = kUnlimited})
+               .Of<Pod>());
+  auto wait = cluster_.simulation().Spawn([&] { return caches_->WaitForSync({}); });
+  cluster_.Advance(1h);
+  EXPECT_FALSE(wait.done());
+  cluster_.ClearFaults();
+  cluster_.Advance(1h);
+  ASSERT_TRUE(wait.done());
+  EXPECT_TRUE(wait.result());
 }
 
 TEST_P(CachesTest, ShutdownStopsEverythingForGood) {

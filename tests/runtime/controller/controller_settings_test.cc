@@ -171,6 +171,9 @@ TEST_P(ControllerSettingsTest, RefusesOptionsOutOfTheirRangeAndNamesThem) {
   EXPECT_THAT(refusal({.graceful_shutdown_timeout = -1s}), HasSubstr("graceful_shutdown_timeout is -1s"));
   for (const Nanos sensible : {Nanos(0s), kNoLimit})
     EXPECT_EQ(refusal({.graceful_shutdown_timeout = sensible}), "none");
+  EXPECT_THAT(refusal({.caches = {.sync_timeout = 0s}}), HasSubstr("CachesOptions::sync_timeout is 0s"));
+  EXPECT_THAT(refusal({.caches = {.max_remembered_writes = 0}}),
+              HasSubstr("CachesOptions::max_remembered_writes is 0"));
 
   const Manager manager = New();
   const auto built = [&](Nanos timeout) {

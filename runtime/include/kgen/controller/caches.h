@@ -64,21 +64,26 @@ template <typename T>
 concept NamesItsKind = HasTable<T> && !std::same_as<T, Unstructured> && !std::same_as<T, PartialObjectMetadata>;
 }  // namespace detail
 
-// Options of the caches of a process.
+// Options of the caches of a process. Caches::Of() and Manager::New() refuse wrong ones with kInvalidArgument.
 struct CachesOptions {
+  // Default: those of InformerOptions. For all kinds.
   InformerOptions defaults{};
-  InformerOptionsOf of{};  // instead of the defaults, for some kinds
-  // The namespaces that are cached, with one informer for each. Empty: all namespaces, with one informer. A scope
+  // Default: none. Instead of `defaults`, for some kinds.
+  InformerOptionsOf of{};
+  // Default: all namespaces, with one informer. The namespaces that are cached, with one informer for each. A scope
   // without a namespace means all that no other scope names. Two for the same namespace are an error. Cluster-scoped
   // kinds ignore these scopes.
   std::vector<InformerScope> scopes{};
-  // Instead of `scopes`, for some kinds: {{&Pod::kTable, {{.namespace_ = "shop"}}}}. They hold for every version and
-  // form of the kind. A namespace for a cluster-scoped kind is an error.
+  // Default: none. Instead of `scopes`, for some kinds: {{&Pod::kTable, {{.namespace_ = "shop"}}}}. They hold for every
+  // version and form of the kind. A namespace for a cluster-scoped kind is an error.
   std::vector<std::pair<const TypeTable*, std::vector<InformerScope>>> scopes_of{};
-  Nanos sync_timeout = std::chrono::minutes(2);  // of WaitForSync(), and of the first read of a kind by a CachedClient
-  // How many writes of its clients each informer remembers that it has not received yet; a CachedClient's reads wait
-  // for them. Beyond that the oldest are forgotten, and the observer is warned: a read may then still show an object
-  // that one of these has deleted or taken out of the selection. One takes some 300 bytes.
+  // Default: 2 min. The timeout of WaitForSync(), and of the first read of a kind by a CachedClient. kNoLimit: none.
+  // Zero and less are refused.
+  Nanos sync_timeout = std::chrono::minutes(2);
+  // Default: 50,000. How many writes of its clients each informer remembers that it has not received yet; a
+  // CachedClient's reads wait for them. kUnlimited: all of them. Zero is refused. Beyond
+  // the number the oldest are forgotten, and the observer is warned: a read may then still show an object that one of
+  // these has deleted or taken out of the selection. One takes some 300 bytes.
   std::size_t max_remembered_writes = 50'000;
 };
 
@@ -216,8 +221,8 @@ class Cache {
   // kUnauthorized/kForbidden/kNotFound/kInvalid (refused repeatedly, see SyncOptions::patient), kCancelled, kStopped.
   [[nodiscard]] Result<void> WaitForSync(std::stop_token stop = {}) const { return any_.WaitForSync(std::move(stop)); }
   // Blocks until the informer that has this key contains everything up to a resource version, such as the one in the
-  // server's answer to a write. Errors: those of SharedInformer::WaitUntil(); kInvalidArgument if the namespace is not
-  // cached.
+  // server's answer to a write. A `limit` of zero looks once, and kNoLimit waits for ever. Errors: those of
+  // SharedInformer::WaitUntil(), so kInvalidArgument if `limit` is negative; also if the namespace is not cached.
   [[nodiscard]] Result<void> WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop = {},
                                        Nanos limit = std::chrono::seconds(5)) const {
     return any_.WaitUntil(key, version, std::move(stop), limit);

@@ -9,11 +9,28 @@
 #include "core/memory/fork.h"
 #include "kgen/client/rest_mapper.h"
 #include "kgen/core/unstructured.h"
+#include "net/duration_text.h"
 
 namespace kgen {
 namespace controller {
 
+Result<void> Check(const CachesOptions& options) {
+  if (options.sync_timeout <= Nanos(0)) {
+    return Fail(Code::kInvalidArgument, "CachesOptions::sync_timeout is " + net::DurationText(options.sync_timeout) +
+                                            ", but it must be positive; kgen::kNoLimit means no timeout");
+  }
+  if (options.max_remembered_writes == 0) {
+    return Fail(Code::kInvalidArgument,
+                "CachesOptions::max_remembered_writes is 0, but reads could not wait for any write then; "
+                "kgen::kUnlimited means all of them");
+  }
+  return {};
+}
+
 Result<Shared<KindCache>> CachesState::Of(const TypeTable& table, const KindInfo& kind) {
+  if (Result<void> fine = Check(options_); !fine) {
+    return Fail(fine.error().With("cache of " + std::string(kind.resource)));
+  }
   Shared<KindCache> kind_cache;
   std::stop_token stop;
   {

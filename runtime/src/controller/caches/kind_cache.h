@@ -136,6 +136,9 @@ class KindCache final : public SharedObject {
   std::map<std::string, std::string, std::less<>> indexes_ KGEN_GUARDED_BY(mutex_);  // name to path; "": a function
 };
 
+// Errors: kInvalidArgument  an option is out of its range; the message names it
+Result<void> Check(const CachesOptions& options);
+
 // What the caches of a process share.
 //
 // Thread safety: all members from any thread. Holds no lock while it calls an informer, but for one that is being made.

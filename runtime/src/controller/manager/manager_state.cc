@@ -106,7 +106,7 @@ Result<void> CheckOptions(const ManagerOptions& options) {
                                             net::DurationText(options.graceful_shutdown_timeout) +
                                             ", but a time is not negative; kgen::kNoLimit means for ever");
   }
-  return {};
+  return Check(options.caches);
 }
 
 // A projection may lack what the controller reads of the metadata. Its functions cannot ask for what is not there.
