@@ -56,32 +56,32 @@ struct ExecConfig {
 
 // Everything that a Connection is made from. It is a plain value; equal configs share one connection.
 struct Config {
-  // "https://10.0.0.1:6443", optionally with a path prefix. Without a scheme, https is used if a CA, a client
-  // certificate or `insecure` is set, and http otherwise.
+  // Default: "localhost". "https://10.0.0.1:6443", optionally with a path prefix. Without a scheme, https is used if a
+  // CA, a client certificate or `insecure` is set, and http otherwise.
   std::string host{};
-  TlsConfig tls{};
-  std::string bearer_token{};
-  std::string bearer_token_file{};  // read again when it may have changed (every minute), for rotated tokens
-  ExecConfig exec{};                // not used if there is a token, a token file or a client certificate
-  // "http://user:password@proxy:3128": the proxy for every connection, by CONNECT. User and password are
-  // percent-encoded and appear in no message. "": the environment decides when the connection is opened: HTTPS_PROXY
-  // for https:// hosts and HTTP_PROXY for http:// ones, but not for localhost, loopback addresses and the names in
-  // NO_PROXY; lower-case names work too. https:// and SOCKS proxies are refused with kConfig.
+  TlsConfig tls{};                  // Default: the CAs of the system, and no client certificate.
+  std::string bearer_token{};       // Default: none.
+  std::string bearer_token_file{};  // Default: none. Read again when it may have changed (every minute).
+  ExecConfig exec{};  // Default: none. Not used if there is a token, a token file or a client certificate.
+  // Default: the environment decides when the connection is opened: HTTPS_PROXY for https:// hosts and HTTP_PROXY for
+  // http:// ones, but not for localhost, loopback addresses and the names in NO_PROXY; lower-case names work too.
+  // "http://user:password@proxy:3128" is the proxy for every connection, by CONNECT. User and password are
+  // percent-encoded and appear in no message. https:// and SOCKS proxies are refused with kConfig.
   std::string proxy_url{};
-  std::string user_agent{};  // "": "<program>/kgen"
-  std::string namespace_{};  // of the context; "" means "default"
-  // Informers of built-in kinds ask for protobuf, which costs less to decode than JSON; a server that has none sends
-  // JSON. An informer that receives protobuf which it cannot decode without loss, as from a server with newer types,
-  // tells the observer and asks for JSON from then on. All other requests use JSON.
+  std::string user_agent{};  // Default: "<program>/kgen".
+  std::string namespace_{};  // Default: "default". The namespace of the context.
+  // Default: true. Informers of built-in kinds ask for protobuf, which costs less to decode than JSON; a server that
+  // has none sends JSON. An informer that receives protobuf which it cannot decode without loss, as from a server with
+  // newer types, tells the observer and asks for JSON from then on. All other requests use JSON.
   bool protobuf = true;
 
   // Limits. Connection::Open() refuses zero and less with kConfig.
-  std::optional<double> qps{};     // requests a second; absent: no limit here (the server has priority and fairness)
-  std::optional<int> burst{};      // with qps: how many at once; absent: as many as in one second, at least one
-  std::optional<Nanos> timeout{};  // of each request except watches; absent or kgen::kNoLimit: none
+  std::optional<double> qps{};     // Default: no limit here, because the server has priority and fairness. Per second.
+  std::optional<int> burst{};      // Default: as many as in one second, at least one. With qps: how many at once.
+  std::optional<Nanos> timeout{};  // Default: none, as with kgen::kNoLimit. Of each request except watches.
 
-  Shared<Observer> observer{};  // null: warnings go to standard error; NullObserver() for silence
-  Shared<Executor> executor{};  // null: DefaultExecutor()
+  Shared<Observer> observer{};  // Default: warnings go to standard error. NullObserver() for silence.
+  Shared<Executor> executor{};  // Default: DefaultExecutor().
 
   // Returns everything except secrets, in one line.
   std::string ToString() const;

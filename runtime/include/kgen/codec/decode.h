@@ -54,17 +54,18 @@ enum class Encoding : std::uint8_t {
 };
 
 struct DecodeOptions {
-  // Protobuf is decoded to what the server's JSON would be decoded to, or not at all (kDecode): not if it has a field
-  // that the table does not know, or text that is not UTF-8. It has no mismatches.
+  // Default: JSON. Protobuf is decoded to what the server's JSON would be decoded to, or not at all (kDecode): not if
+  // it has a field that the table does not know, or text that is not UTF-8. It has no mismatches.
   Encoding encoding = Encoding::kJson;
-  // Mismatches, unknown members and duplicates become errors (kDecode, with path and offset), except for unknown
-  // members where the schema says x-kubernetes-preserve-unknown-fields. For linting manifests.
+  // Default: false. Mismatches, unknown members and duplicates become errors (kDecode, with path and offset), except
+  // for unknown members where the schema says x-kubernetes-preserve-unknown-fields. For linting manifests.
   bool strict = false;
-  // Does not keep metadata.managedFields.
+  // Default: false. Does not keep metadata.managedFields.
   bool drop_managed_fields = false;
-  // The list to which mismatches are added. Not owned; may be null.
+  // Default: null. The list to which mismatches are added. Not owned.
   std::vector<FieldMismatch>* mismatches = nullptr;
-  // The limits of one object. Values above 4 GiB, or above a depth of 1024, have no effect.
+  // Default: 16 MiB, a depth of 256, and a million members. The limits of one object; an object that exceeds one is
+  // refused (kDecode). Values above 4 GiB, or above a depth of 1024, have no effect.
   std::size_t max_bytes = 16u << 20;
   std::size_t max_depth = 256;
   std::size_t max_fields = 1'000'000;

@@ -141,15 +141,16 @@ struct SyntaxError {
   std::size_t byte_offset = 0;  // of the same position
 };
 
+// Options of Parse(). A text that exceeds a limit is a SyntaxError.
 struct Options {
-  std::size_t max_bytes = 256u << 20;
-  std::size_t max_nodes = 8'000'000;  // after expansion of aliases and merge keys
-  // Values that exist only in the expansion of an alias: without this limit, a kilobyte of text could expand to
-  // gigabytes in code that walks the tree.
+  std::size_t max_bytes = 256u << 20;  // Default: 256 MiB.
+  std::size_t max_nodes = 8'000'000;   // Default: 8 million. After expansion of aliases and merge keys.
+  // Default: 100,000. Values that exist only in the expansion of an alias: without this limit, a kilobyte of text could
+  // expand to gigabytes in code that walks the tree.
   std::size_t max_aliased = 100'000;
-  std::size_t max_depth = 256;
-  // Whether each key is what KubectlKey() returns, in place of its source text. Keys that kubectl refuses are errors,
-  // and so are keys that become equal.
+  std::size_t max_depth = 256;  // Default: 256.
+  // Default: false. Whether each key is what KubectlKey() returns, in place of its source text. Keys that kubectl
+  // refuses are errors, and so are keys that become equal.
   bool kubectl_keys = false;
 };
 

@@ -46,18 +46,18 @@ class ManagerState;
 }
 
 struct ManagerOptions {
-  // The name in events, and the field manager of Apply(); "": the name of the lease, or "kgen" if that is "".
+  // Default: the name of the lease, or "kgen" if that is "". The name in events, and the field manager of Apply().
   std::string name{};
-  LeaderElectionOptions leader_election{};  // none while its name is empty
-  // The endpoint for health, metrics and /debug. It is off while its addresses are empty, as by default; but
-  // EndpointOptions that are given without an address mean port 8080. Its metrics and observer are by default the
-  // manager's; its functions run on threads of their own, so that no probe waits for a reconcile call. Managers whose
-  // controllers have the same names need a registry of metrics each.
+  LeaderElectionOptions leader_election{};  // Default: none, which is so while its name is empty.
+  // Default: off, which is so while its addresses are empty; but EndpointOptions that are given without an address mean
+  // port 8080. The endpoint for health, metrics and /debug. Its metrics and observer are by default the manager's; its
+  // functions run on threads of their own, so that no probe waits for a reconcile call. Managers whose controllers have
+  // the same names need a registry of metrics each.
   EndpointOptions endpoint{.address = ""};
-  CachesOptions caches{};
-  ControllerDefaults controllers{};  // what their builders do not set
-  // How long Run() waits for running calls to return once it is stopped; by default 30 s. Zero: not at all; kNoLimit:
-  // for ever.
+  CachesOptions caches{};            // Default: all objects in all namespaces of each kind that is read.
+  ControllerDefaults controllers{};  // Default: as in ControllerDefaults. What the builders do not set.
+  // Default: 30 s. How long Run() waits for running calls to return once it is stopped. Zero: not at all; kNoLimit: for
+  // ever.
   Nanos graceful_shutdown_timeout = std::chrono::seconds(30);
 };
 

@@ -55,15 +55,15 @@ inline constexpr int kNormalPriority = 0;
 inline constexpr int kLowPriority = -100;
 
 struct WorkQueueOptions {
-  std::string name = "unnamed";  // for metrics, messages and traces
-  Shared<Executor> executor{};   // null: DefaultExecutor()
-  // Null: ExponentialRateLimiter(), 5 ms to 1000 s for each key; without priorities DefaultControllerRateLimiter(),
+  std::string name = "unnamed";  // Default: "unnamed". For metrics, messages and traces.
+  Shared<Executor> executor{};   // Default: DefaultExecutor().
+  // Default: ExponentialRateLimiter(), 5 ms to 1000 s for each key; without priorities DefaultControllerRateLimiter(),
   // which adds an overall bucket.
   Shared<RateLimiter> rate_limiter{};
-  Shared<Observer> observer{};  // of failed reconciles; null: warnings on standard error
-  bool priorities = true;       // false: first in, first out; every priority counts as kNormalPriority
-  // Whether WorkQueueMetrics have durations. By default they have none, because reading the clock for them takes about
-  // as long as everything else that the queue does. A Manager measures its queues.
+  Shared<Observer> observer{};  // Default: warnings on standard error. Gets the failures of reconcile functions.
+  bool priorities = true;       // Default: true. False: first in, first out; every priority counts as kNormalPriority.
+  // Default: false, because reading the clock takes about as long as everything else that the queue does. Whether
+  // WorkQueueMetrics have durations. A Manager measures its queues.
   bool measure_durations = false;
 };
 
