@@ -23,6 +23,8 @@
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 #include "tests/simulation/listener.h"
+#include "tests/support/delaying_executor.h"
+#include "tests/support/fake_transport.h"
 #include "tests/support/owned_informer.h"
 
 namespace kgen::simulation {
@@ -130,13 +132,18 @@ class InformerRun {
     resyncs_ = Choose(3) == 0;
     if (resyncs_) options.resync = 30s;
     const Nanos delays[] = {0s, 0s, 5s, 60s};  // so that a list can come while changes are queued
-    options.apply_delay = apply_delay_ = delays[Choose(4)];
+    apply_delay_ = delays[Choose(4)];
+    const Shared<Executor> simulated = cluster_.simulation().executor();
+    const Connection applying = Connection::Over(
+        {.transport = MakeShared<testing::FakeTransport>(),  // unused: the list and the watch have the other connection
+         .executor = MakeShared<testing::DelayingExecutor>(simulated, apply_delay_),
+         .observer = NullObserver()});
     if (Choose(3) != 0) options.objects_per_task = 1 + Choose(4);  // so that other tasks run in between
     // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
     if (Choose(4) == 0) namespace_ = kNamespaces[0];
     if (Choose(4) == 0) color_ = kColors[0];
     informer_ =
-        MakeShared<cache::Informer>(*connection_,
+        MakeShared<cache::Informer>(applying,
                                     cache::MakeListWatch(
                                         *connection_, *Sample::kTable.kind, {.namespace_ = namespace_},
                                         [this](ListOptions& list) { Tweak(list); }, cache::FormOf(Sample::kTable)),

@@ -92,7 +92,7 @@ Informer::Informer(const Connection& connection, Shared<ListWatch> source, const
       store_(MakeShared<Store>()),
       joiner_(executor_->MakeWaiter("stop of informer " + name_)),
       relay_(MakeShared<StopRelay>()),
-      drain_timer_(executor_, strand_) {
+      stop_timer_(executor_, strand_) {
   status_.name = name_;
   status_.kind = source_->kind();
   store_->SetOnFault([name = name_, observer = observer_](const StoreFault& fault) {

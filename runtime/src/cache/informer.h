@@ -119,7 +119,6 @@ class Informer final : public SharedObject {
   static Error Stopped() { return {Code::kStopped, "the informer has been stopped"}; }
 
   // On the strand, in informer_work.cc: work that grows with the number of objects, done in one bounded step per task.
-  void ScheduleDrain(Nanos delay);
   void ScheduleWork();
   void Work();
   bool Advance(std::size_t& units);
@@ -153,7 +152,7 @@ class Informer final : public SharedObject {
   DeltaFifo fifo_;
   Processor processor_;
   Shared<Reflector> reflector_;
-  StrandTimer drain_timer_;
+  StrandTimer stop_timer_;  // tries again to stop, after there was no memory for it
   std::vector<PendingListener> pending_;  // added before the start
   KeySet refused_;
   Nanos check_period_ = kNever;  // of checks for due resyncs: the shortest period of a handler
@@ -163,7 +162,6 @@ class Informer final : public SharedObject {
     bool list = false;
   };
   std::deque<PendingJob> jobs_;  // the first one is running; the elements of fifo_ wait for all of them
-  bool drain_due_ = false;       // the elements of fifo_ may be applied now
   bool work_scheduled_ = false;
   bool running_ = false;
   bool stop_done_ = false;

@@ -31,7 +31,7 @@ void Informer::StartOnStrand() {
     settings.transform = transform_;
   }
   Reflector::Hooks hooks;
-  hooks.on_queued = [this] { ScheduleDrain(settings_.apply_delay); };
+  hooks.on_queued = [this] { ScheduleWork(); };
   hooks.should_resync = [this] { return processor_.ShouldResync(executor_->clock()->Now()); };
   hooks.on_status = [this] { Publish(); };
   hooks.discard = [this](ListedObjects list) {
@@ -49,7 +49,7 @@ void Informer::StopOnStrand() noexcept {
   try {
     TryToStop();
   } catch (const std::bad_alloc&) {
-    drain_timer_.After(kStopAgain, TimerKind::kProgress, [self = Shared<Informer>(this)] { self->StopOnStrand(); });
+    stop_timer_.After(kStopAgain, TimerKind::kProgress, [self = Shared<Informer>(this)] { self->StopOnStrand(); });
   }
 }
 
@@ -60,7 +60,6 @@ void Informer::TryToStop() {
   if (stop_done_) return;
   const Shared<Informer> started = relay_->Take();  // keeps the reference that the relay held
   if (reflector_) reflector_->Stop();
-  drain_timer_.Cancel();
   jobs_.clear();
   processor_.StopAll();
   for (const PendingListener& pending : pending_) pending.listener->StopDelivery();
@@ -93,7 +92,7 @@ void Informer::AddRunning(const PendingListener& pending) {
     reflector_->SetResync(resync);
   }
   jobs_.push_back({std::make_unique<ReplayJob>(Context(), pending.listener, resync, pending.registered)});
-  if (jobs_.size() == 1) Work();
+  ScheduleWork();
 }
 
 // The handler's own period, or the informer's.

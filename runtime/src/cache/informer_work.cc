@@ -16,19 +16,7 @@ constexpr std::size_t kUnitsPerDelta = 2;  // a change of one object costs about
 
 }  // namespace
 
-// All deltas that arrive during the delay are applied together.
-void Informer::ScheduleDrain(Nanos delay) {
-  if (!drain_due_ && delay > Nanos(0)) {
-    if (drain_timer_.armed()) return;
-    return drain_timer_.After(delay, TimerKind::kProgress, [self = Shared<Informer>(this)] {
-      self->drain_due_ = true;
-      self->Work();
-    });
-  }
-  drain_due_ = true;
-  ScheduleWork();  // not at once, so that all deltas from the same bytes are applied together
-}
-
+// Posts the work instead of doing it at once, so that all deltas from the same bytes are applied together.
 void Informer::ScheduleWork() {
   if (std::exchange(work_scheduled_, true)) return;
   work_post_->Post([self = Shared<Informer>(this)] {
@@ -54,14 +42,13 @@ bool Informer::Advance(std::size_t& units) {
       const bool list = jobs_.front().list;
       jobs_.pop_front();
       Applied(list);
-    } else if (drain_due_ && !fifo_.empty()) {
+    } else if (!fifo_.empty()) {
       ApplyBatch(units);
     } else {
       break;
     }
   }
-  drain_due_ = drain_due_ && !fifo_.empty();
-  return !jobs_.empty() || drain_due_;
+  return !jobs_.empty() || !fifo_.empty();
 }
 
 // Applies one transaction. A list or a resync that follows it becomes a job.

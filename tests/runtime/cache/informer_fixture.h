@@ -21,6 +21,7 @@
 #include "kgen/core/observer.h"
 #include "kgen/testing/simulation.h"
 #include "tests/runtime/core/sample.h"
+#include "tests/support/delaying_executor.h"
 #include "tests/support/fake_list_watch.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/owned_informer.h"
@@ -46,6 +47,12 @@ class InformerFixture : public ::testing::TestWithParam<std::uint64_t> {
  protected:
   InformerFixture() { options_.streaming_list = false; }
 
+  // Makes what the informer receives wait in its queue for `delay`. Call it before Core().
+  void ApplyAfter(Nanos delay) {
+    connection_ = Connection::Over({.transport = MakeShared<testing::FakeTransport>(),
+                                    .executor = MakeShared<testing::DelayingExecutor>(simulation_.executor(), delay),
+                                    .observer = seen_});
+  }
   // The informer of the test, made at the first call.
   const Shared<cache::Informer>& Core() {
     if (!core_) core_ = MakeShared<cache::Informer>(connection_, source_, Sample::kTable, options_);

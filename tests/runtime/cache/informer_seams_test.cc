@@ -74,7 +74,7 @@ TEST_P(InformerSeamsTest, DeliversNoEventBeforeTheStoreHasTheChange) {
 
 // Contract: informer CT-09, CT-11; design D14.
 TEST_P(InformerSeamsTest, ShowsNothingOfATransactionBeforeAllOfIt) {
-  options_.apply_delay = 1s;  // so that the events are one transaction
+  ApplyAfter(1s);  // so that the events are one transaction
   std::vector<std::string> stores;
   LookWhileApplying([&] { stores.push_back(Store() + " at " + StoreVersion()); });
   Start();
@@ -93,7 +93,7 @@ TEST_P(InformerSeamsTest, ShowsNothingOfATransactionBeforeAllOfIt) {
 
 // Contract: design D14, D6.
 TEST_P(InformerSeamsTest, ShowsNoStateOfARelistWithoutItsStaleMark) {
-  options_.apply_delay = 120s;
+  ApplyAfter(120s);
   std::vector<std::string> stores;
   LookWhileApplying([&] { stores.push_back(Store() + " at " + StoreVersion()); });
   Sync("5", {});

@@ -52,7 +52,7 @@ TEST_P(InformerTest, LetsTheStoreDecideWhetherItIsAnAdditionOrAnUpdate) {
 
 // Contract: informer CT-11.
 TEST_P(InformerTest, ShowsEachDeltaOfADrainTheStateAfterTheOneBefore) {
-  options_.apply_delay = 1s;  // so that all of this is one drain
+  ApplyAfter(1s);  // so that all of this is one drain
   Received received;
   const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
@@ -145,7 +145,7 @@ TEST_P(InformerTest, ShowsTheWholeNewStateToTheFirstCallOfARelist) {
 
 // Contract: informer Q-12.
 TEST_P(InformerTest, DeliversTheDeletionOfAKeyThatWasOnlyInTheQueueWhenAListArrived) {
-  options_.apply_delay = 120s;
+  ApplyAfter(120s);
   Received received;
   const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
@@ -230,7 +230,7 @@ TEST_P(InformerTest, SyncsDespiteItemsThatCannotBeDecoded) {
 
 // Contract: design D6.
 TEST_P(InformerTest, KeepsAnObjectThatIsOnlyInTheQueueWhenItsListItemIsRefused) {
-  options_.apply_delay = 120s;
+  ApplyAfter(120s);
   Received received;
   const Registration registration = Listen(received);
   Sync("5", {});
@@ -428,7 +428,7 @@ TEST_P(InformerTest, DoesNotSyncBeforeTheMarkerOfAStreamingList) {
 
 // Contract: informer HS-02, HS-05.
 TEST_P(InformerTest, GivesAHandlerAddedBeforeTheSyncTheReplayAndTheRest) {
-  options_.apply_delay = 10s;
+  ApplyAfter(10s);
   Start();
   Answer(ListBody("5", {ObjectJson("a", "1")}));  // in the queue
   Received received;
@@ -462,7 +462,7 @@ TEST_P(InformerTest, IsNotSyncedWhenStoppedBefore) {
 
 // Contract: informer CT-03; invariant I4.
 TEST_P(InformerTest, AppliesNothingMoreAfterItsStop) {
-  options_.apply_delay = 1s;
+  ApplyAfter(1s);
   Received received;
   const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
@@ -731,7 +731,7 @@ TEST_P(InformerTest, AppliesMoreEventsThanOneDrainTakes) {
 }
 
 TEST_P(InformerTest, AppliesTheRestOfADrainWithoutWaitingAgain) {
-  options_.apply_delay = 5s;
+  ApplyAfter(5s);
   Sync("1", {});
   Advance(5s);
   std::string text;

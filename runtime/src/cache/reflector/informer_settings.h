@@ -19,9 +19,6 @@ struct InformerSettings {
   bool streaming_list = true;
   bool drop_managed_fields = false;
   TransformFunction transform{};
-  // How long changes wait for others to be applied with them. Tests and the simulation use it, so that a list can come
-  // while changes are queued.
-  Nanos apply_delay = Nanos(0);
   // The first list has the newest state. By default it may come from the server's cache, and may then be older than
   // what this process has read or written before.
   bool first_list_newest = false;
