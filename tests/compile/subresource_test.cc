@@ -46,7 +46,7 @@ template <typename Client>
 concept Binds = requires(const Client& client, const Binding& binding) { Bind(client, binding); };
 template <typename Client>
 concept CreatesTokens = requires(const Client& client, const TokenRequest& request) {
-  { client.template CreateSubresource<"token">("", request) } -> std::same_as<kgen::Result<TokenRequest>>;
+  { CreateToken(client, "", request) } -> std::same_as<kgen::Result<TokenRequest>>;
 };
 template <typename Client>
 concept ReadsLogs = requires(const Client& client) { Logs(client, ""); };
@@ -137,23 +137,20 @@ TEST_F(SubresourcesOfTheClusterTest, BindingGivesThePodItsNodeOnce) {
 TEST_F(SubresourcesOfTheClusterTest, TokenExpiresWhenTheRequestSays) {
   const auto accounts = clientset_.CoreV1().ServiceAccounts("default");
   Must(accounts.Create({.metadata = {.name = "robot"}}));
-  const TokenRequest hour = Must(accounts.CreateSubresource<"token">("robot", {}));
+  const TokenRequest hour = Must(CreateToken(accounts, "robot", {}));
   const TokenRequest minutes =
-      Must(accounts.CreateSubresource<"token">("robot", {.spec = TokenRequestSpec{.expirationSeconds = 600}}));
+      Must(CreateToken(accounts, "robot", {.spec = TokenRequestSpec{.expirationSeconds = 600}}));
   EXPECT_FALSE(hour.status->token.empty());
   EXPECT_NE(hour.status->token, minutes.status->token);
   EXPECT_EQ(hour.spec->expirationSeconds, 3600);
   EXPECT_EQ(hour.status->expirationTimestamp.value() - minutes.status->expirationTimestamp.value(),
             std::chrono::minutes(50));
-  EXPECT_EQ(
-      accounts.CreateSubresource<"token">("robot", {.spec = TokenRequestSpec{.expirationSeconds = 599}}).error().code(),
-      Code::kInvalid);
-  constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(accounts.CreateSubresource<"token">("robot", {.spec = TokenRequestSpec{.expirationSeconds = kForever}})
-                .error()
-                .code(),
+  EXPECT_EQ(CreateToken(accounts, "robot", {.spec = TokenRequestSpec{.expirationSeconds = 599}}).error().code(),
             Code::kInvalid);
-  EXPECT_EQ(accounts.CreateSubresource<"token">("none", {}).error().code(), Code::kNotFound);
+  constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(CreateToken(accounts, "robot", {.spec = TokenRequestSpec{.expirationSeconds = kForever}}).error().code(),
+            Code::kInvalid);
+  EXPECT_EQ(CreateToken(accounts, "none", {}).error().code(), Code::kNotFound);
 }
 
 TEST_F(SubresourcesOfTheClusterTest, ApprovalChangesTheConditionsAndNotTheRequest) {

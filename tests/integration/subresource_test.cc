@@ -102,16 +102,14 @@ TEST_F(SubresourceTest, BindingAssignsAPodToANodeOnce) {
 TEST_F(SubresourceTest, TokenOfAServiceAccountLogsItIn) {
   const auto accounts = clientset_->CoreV1().ServiceAccounts(namespace_);
   Must(accounts.Create({.metadata = {.name = "robot"}}));
-  const TokenRequest token =
-      Must(accounts.CreateSubresource<"token">("robot", {.spec = TokenRequestSpec{.expirationSeconds = 600}}));
+  const TokenRequest token = Must(CreateToken(accounts, "robot", {.spec = TokenRequestSpec{.expirationSeconds = 600}}));
   EXPECT_EQ(token.spec->expirationSeconds, 600);
   const auto review = Must(clientset_->AuthenticationV1().TokenReviews().Create(
       {.spec = k8s::authentication::v1::TokenReviewSpec{.token = token.status->token}}));
   EXPECT_EQ(review.status->user->username, "system:serviceaccount:" + namespace_ + ":robot");
-  EXPECT_EQ(
-      accounts.CreateSubresource<"token">("robot", {.spec = TokenRequestSpec{.expirationSeconds = 1}}).error().code(),
-      Code::kInvalid);
-  EXPECT_EQ(accounts.CreateSubresource<"token">("none", {}).error().code(), Code::kNotFound);
+  EXPECT_EQ(CreateToken(accounts, "robot", {.spec = TokenRequestSpec{.expirationSeconds = 1}}).error().code(),
+            Code::kInvalid);
+  EXPECT_EQ(CreateToken(accounts, "none", {}).error().code(), Code::kNotFound);
 }
 
 // Contract: generator OP-14; client TYP-9; controller 153.

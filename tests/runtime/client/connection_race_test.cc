@@ -199,7 +199,7 @@ TEST(ConnectionThreads, AWatcherCanBeDestroyedAtAnyTime) {
   for (int i = 0; i < 50; ++i) {
     const Connection connection = Connection::Over({transport, executor});
     Result<AnyWatcher> watcher =
-        AnyWatcher::Open(RawResource(connection, kKind, "default"), {}, meta::v1::ObjectMeta::kTable);
+        AnyWatcher::Open(RawResource(connection, kKind, "default"), meta::v1::ObjectMeta::kTable, {});
     ASSERT_TRUE(watcher.has_value()) << watcher.error();
     if (i % 2 != 0) continue;
     EXPECT_EQ(watcher->Next({}).error().code(), Code::kDecode) << "digits are no event";

@@ -46,6 +46,8 @@ class SubresourceClientTest : public ClientTest {
 template <typename Client>
 concept Evicts = requires(const Client& client, const Claim& claim) { Evict(client, "a", claim); };
 template <typename Client>
+concept CreatesTokens = requires(const Client& client, const Claim& claim) { CreateToken(client, "a", claim); };
+template <typename Client>
 concept Resizes =
     requires(const Client& client, const Widget& widget) { client.template UpdateSubresource<"resize">(widget); };
 template <typename Client>
@@ -62,8 +64,9 @@ concept GetsTheLogAsAnObject = requires(const Client& client) { client.template 
 // Contract: generator OP-14.
 TEST(Subresources, HaveTheVerbsOfTheDocumentOnly) {
   using Plain = ResourceClient<Widget, WidgetList>;
-  EXPECT_TRUE(Evicts<WidgetsClient> && Resizes<WidgetsClient> && ReadsLogs<WidgetsClient>);
-  EXPECT_FALSE(Evicts<Plain> || Resizes<Plain> || ReadsLogs<Plain>);
+  EXPECT_TRUE(Evicts<WidgetsClient> && CreatesTokens<WidgetsClient>);
+  EXPECT_TRUE(Resizes<WidgetsClient> && ReadsLogs<WidgetsClient>);
+  EXPECT_FALSE(Evicts<Plain> || CreatesTokens<Plain> || Resizes<Plain> || ReadsLogs<Plain>);
   EXPECT_FALSE(PatchesEphemeralContainers<WidgetsClient>);
   EXPECT_FALSE(GetsTheLogAsAnObject<WidgetsClient>);
 }
@@ -100,8 +103,8 @@ TEST_F(SubresourceClientTest, ABindingNamesTheObjectThatItBinds) {
 
 TEST_F(SubresourceClientTest, ATokenIsWhatTheServerMadeOfTheRequest) {
   transport_->Reply({.status = 201, .body = R"({"metadata":{"name":"a"},"spec":{"token":"secret"}})"});
-  const Claim claim = Must(Widgets().CreateSubresource<"token">("a", {}));
-  EXPECT_EQ(Asked(0), "POST " + At("token"));
+  const Claim claim = Must(CreateToken(Widgets(), "a", {}, {.dry_run = true}));
+  EXPECT_EQ(Asked(0), "POST " + At("token?dryRun=All"));
   EXPECT_EQ(claim.spec->token, "secret");
 }
 
@@ -142,7 +145,7 @@ TEST_F(SubresourceClientTest, AsynchronousFormsReportByPostedWork) {
   widgets.GetSubresource<"resize">("a", note);
   widgets.UpdateSubresource<"resize">(widget, note);
   widgets.PatchSubresource<"resize">("a", MergePatch("{}"), note);
-  widgets.CreateSubresource<"token">("a", claim, note);
+  CreateToken(widgets, "a", claim, note, {.dry_run = true});
   widgets.ApplyStatus(widget, note, {.field_manager = "me"});
   Evict(widgets, "a", claim, note, {.dry_run = true});
   Bind(widgets, claim, note, {.dry_run = true});
@@ -152,6 +155,7 @@ TEST_F(SubresourceClientTest, AsynchronousFormsReportByPostedWork) {
   executor_->Run();
   EXPECT_EQ(reported, 10);
   EXPECT_EQ(Asked(0), "POST " + At("eviction"));
+  EXPECT_EQ(Asked(5), "POST " + At("token?dryRun=All"));
   EXPECT_EQ(Asked(7), "POST " + At("eviction?dryRun=All"));
   EXPECT_EQ(Asked(8), "POST " + At("binding?dryRun=All"));
   EXPECT_EQ(Asked(9), "GET " + At("log?tailLines=1"));

@@ -75,7 +75,7 @@ class AsyncResourceClient {
   void Watch(Callback<Watcher<T>> done, const ListOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kWatch>
   {
-    Watcher<T>::OpenAsync(raw(), options, std::move(done));
+    Watcher<T>::OpenAsync(raw(), std::move(done), options);
   }
   void Patch(std::string_view name, const kgen::Patch& patch, Callback<T> done, const PatchOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kPatch>

@@ -36,8 +36,8 @@ class LogStream {
   // Blocks until the server has answered. Errors: as ResourceClient.
   static Result<LogStream> Open(const RawResource& resource, std::string_view name, const LogOptions& options);
   // Opens the log without blocking: `done` runs exactly once, as posted work, and must not block.
-  static void OpenAsync(const RawResource& resource, std::string_view name, const LogOptions& options,
-                        std::move_only_function<void(Result<LogStream>)> done);
+  static void OpenAsync(const RawResource& resource, std::string_view name,
+                        std::move_only_function<void(Result<LogStream>)> done, const LogOptions& options);
   LogStream(LogStream&&) noexcept = default;
   LogStream& operator=(LogStream&& other) noexcept;
   ~LogStream();  // ends the stream; never blocks. A NextAsync() that waits ends with kCancelled

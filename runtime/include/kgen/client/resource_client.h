@@ -5,7 +5,7 @@
 //   auto pod = pods.Get("web-0");                            // blocks: Result<Pod>
 //   for (const auto& page : pods.Pages({.limit = 500})) ...  // a Result<PodList> per page
 //   pods.Async().Get("web-0", callback);                     // does not block: kgen/client/async_client.h
-//   kgen::Evict(pods, "web-0", {});                          // what pods alone have: kgen/client/subresources.h
+//   kgen::Evict(pods, "web-0", {});                          // what one kind has: kgen/client/subresources.h
 #ifndef KGEN_CLIENT_RESOURCE_CLIENT_H_
 #define KGEN_CLIENT_RESOURCE_CLIENT_H_
 

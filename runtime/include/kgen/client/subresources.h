@@ -1,13 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The subresources that only clients of pods have: eviction, binding and logs. Each function has two forms: one that
-// blocks, and one that takes `pods.Async()` and a callback before the options.
+// The subresources that one kind has: eviction, binding and logs of pods, tokens of service accounts. Each function has
+// two forms: one that blocks, and one that takes `pods.Async()` and a callback before the options. The client of a
+// resource that does not have the subresource does not compile.
 //
 //   auto evicted = kgen::Evict(pods, "web-0", {});
 //   auto text = kgen::Logs(pods, "web-0", {.tail_lines = 100});
 //   kgen::Logs(pods.Async(), "web-0", [](kgen::Result<std::string> text) { ... }, {.tail_lines = 100});
 //
-// Other subresources are verbs of the client: accounts.CreateSubresource<"token">("robot", request).
+// Every other subresource is reached by its name: pods.UpdateSubresource<"resize">(pod).
 #ifndef KGEN_CLIENT_SUBRESOURCES_H_
 #define KGEN_CLIENT_SUBRESOURCES_H_
 
@@ -97,7 +98,26 @@ template <typename T, typename L, Verbs verbs, typename... Subs>
   requires SubresourceIsText<detail::Find<"log", Subs...>>
 void StreamLogs(const AsyncResourceClient<T, L, verbs, Subs...>& pods, std::string_view name, Callback<LogStream> done,
                 const LogOptions& options = {}) {
-  LogStream::OpenAsync(pods.raw(), name, options, std::move(done));
+  LogStream::OpenAsync(pods.raw(), name, std::move(done), options);
+}
+
+// Issues a token of a service account and returns `request` with status.token, which is secret, and
+// status.expirationTimestamp, which may be earlier or later than asked for. `request` is an authentication.k8s.io/v1
+// TokenRequest; it says for whom and for how long, and need not name the account. The server keeps no token, so each
+// call issues another one.
+template <typename T, typename L, Verbs verbs, typename... Subs>
+  requires SubresourceHasVerb<detail::Find<"token", Subs...>, Verbs::kCreate>
+[[nodiscard]] Result<detail::FindBody<"token", Subs...>> CreateToken(
+    const ResourceClient<T, L, verbs, Subs...>& accounts, std::string_view name,
+    const detail::FindBody<"token", Subs...>& request, const CreateOptions& options = {}) {
+  return accounts.template CreateSubresource<"token">(name, request, options);
+}
+template <typename T, typename L, Verbs verbs, typename... Subs>
+  requires SubresourceHasVerb<detail::Find<"token", Subs...>, Verbs::kCreate>
+void CreateToken(const AsyncResourceClient<T, L, verbs, Subs...>& accounts, std::string_view name,
+                 const detail::FindBody<"token", Subs...>& request, Callback<detail::FindBody<"token", Subs...>> done,
+                 const CreateOptions& options = {}) {
+  accounts.template CreateSubresource<"token">(name, request, std::move(done), options);
 }
 
 }  // namespace kgen

@@ -38,9 +38,9 @@ class AnyWatcher {
     WatchType type;
     AnyRef object;  // of a bookmark only metadata.resourceVersion is meaningful
   };
-  static Result<AnyWatcher> Open(const RawResource& resource, const ListOptions& options, const TypeTable& table);
-  static void OpenAsync(const RawResource& resource, const ListOptions& options, const TypeTable& table,
-                        std::move_only_function<void(Result<AnyWatcher>)> done);
+  static Result<AnyWatcher> Open(const RawResource& resource, const TypeTable& table, const ListOptions& options);
+  static void OpenAsync(const RawResource& resource, const TypeTable& table,
+                        std::move_only_function<void(Result<AnyWatcher>)> done, const ListOptions& options);
   AnyWatcher(AnyWatcher&&) noexcept = default;
   AnyWatcher& operator=(AnyWatcher&& other) noexcept;
   ~AnyWatcher();  // ends the watch; never blocks
@@ -65,18 +65,21 @@ class Watcher {
 
   // Blocks until the server has answered. Errors: as ResourceClient.
   static Result<Watcher> Open(const RawResource& resource, const ListOptions& options) {
-    Result<AnyWatcher> any = AnyWatcher::Open(resource, options, T::kTable);
+    Result<AnyWatcher> any = AnyWatcher::Open(resource, T::kTable, options);
     if (!any) return Fail(std::move(any).error());
     return Watcher(std::move(*any));
   }
 
   // Opens the watch without blocking: `done` runs exactly once, as posted work, and must not block.
-  static void OpenAsync(const RawResource& resource, const ListOptions& options,
-                        std::move_only_function<void(Result<Watcher>)> done) {
-    AnyWatcher::OpenAsync(resource, options, T::kTable, [done = std::move(done)](Result<AnyWatcher> any) mutable {
-      if (!any) return done(Fail(std::move(any).error()));
-      done(Watcher(std::move(*any)));
-    });
+  static void OpenAsync(const RawResource& resource, std::move_only_function<void(Result<Watcher>)> done,
+                        const ListOptions& options) {
+    AnyWatcher::OpenAsync(
+        resource, T::kTable,
+        [done = std::move(done)](Result<AnyWatcher> any) mutable {
+          if (!any) return done(Fail(std::move(any).error()));
+          done(Watcher(std::move(*any)));
+        },
+        options);
   }
 
   // Blocks until there is an event, and returns it.

@@ -60,8 +60,8 @@ Result<LogStream> LogStream::Open(const RawResource& resource, std::string_view 
   return LogStream(*std::move(state));
 }
 
-void LogStream::OpenAsync(const RawResource& resource, std::string_view name, const LogOptions& options,
-                          std::move_only_function<void(Result<LogStream>)> done) {
+void LogStream::OpenAsync(const RawResource& resource, std::string_view name,
+                          std::move_only_function<void(Result<LogStream>)> done, const LogOptions& options) {
   client::OpenStreamAsync<State, LineQueue>(resource.connection(), resource.StreamLogs(name, options),
                                             [done = std::move(done)](Result<Shared<State>> state) mutable {
                                               if (!state) return done(Fail(std::move(state).error()));

@@ -99,14 +99,14 @@ AnyWatcher::AnyWatcher(Shared<State> state) noexcept : state_(std::move(state)) 
 AnyWatcher::~AnyWatcher() = default;
 AnyWatcher& AnyWatcher::operator=(AnyWatcher&& other) noexcept = default;
 
-Result<AnyWatcher> AnyWatcher::Open(const RawResource& resource, const ListOptions& options, const TypeTable& table) {
+Result<AnyWatcher> AnyWatcher::Open(const RawResource& resource, const TypeTable& table, const ListOptions& options) {
   auto state = client::OpenStream<State, WatchQueue>(resource.connection(), resource.Watch(options), table);
   if (!state) return Fail(std::move(state).error());
   return AnyWatcher(*std::move(state));
 }
 
-void AnyWatcher::OpenAsync(const RawResource& resource, const ListOptions& options, const TypeTable& table,
-                           std::move_only_function<void(Result<AnyWatcher>)> done) {
+void AnyWatcher::OpenAsync(const RawResource& resource, const TypeTable& table,
+                           std::move_only_function<void(Result<AnyWatcher>)> done, const ListOptions& options) {
   client::OpenStreamAsync<State, WatchQueue>(
       resource.connection(), resource.Watch(options),
       [done = std::move(done)](Result<Shared<State>> state) mutable {
