@@ -25,6 +25,7 @@
 #include "tests/simulation/listener.h"
 #include "tests/support/delaying_executor.h"
 #include "tests/support/fake_transport.h"
+#include "tests/support/observed_list_watch.h"
 #include "tests/support/owned_informer.h"
 
 namespace kgen::simulation {
@@ -142,12 +143,12 @@ class InformerRun {
     // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
     if (Choose(4) == 0) namespace_ = kNamespaces[0];
     if (Choose(4) == 0) color_ = kColors[0];
-    informer_ =
-        MakeShared<cache::Informer>(applying,
-                                    cache::MakeListWatch(
-                                        *connection_, *Sample::kTable.kind, {.namespace_ = namespace_},
-                                        [this](ListOptions& list) { Tweak(list); }, cache::FormOf(Sample::kTable)),
-                                    Sample::kTable, options);
+    auto source = MakeShared<testing::ObservedListWatch>(
+        cache::MakeListWatch(*connection_, *Sample::kTable.kind,
+                             {.namespace_ = namespace_, .label_selector = color_.empty() ? "" : "color=" + color_},
+                             cache::FormOf(Sample::kTable)),
+        [this](const ListOptions& list) { CheckRequest(list); });
+    informer_ = MakeShared<cache::Informer>(applying, std::move(source), Sample::kTable, options);
     if (transforms_) AddTransform();
     if (Choose(2) == 0) AddIndex();
     if (Choose(2) == 0) AddThrowingIndex();
@@ -159,7 +160,7 @@ class InformerRun {
   }
 
   // Sees every request before it is sent.
-  void Tweak(ListOptions& list) {
+  void CheckRequest(const ListOptions& list) {
     const TimePoint now = connection_->clock().Now();
     requests_.push_back(now);
     while (requests_.front() + 1s < now) requests_.pop_front();
@@ -172,11 +173,6 @@ class InformerRun {
       while (same_lists_.front() + 1s < now) same_lists_.pop_front();
       if (same_lists_.size() > kMostSameLists) verdict_.Fail("O9", "the same list again and again without a delay");
     }
-    if (throwing_tweaks_ > 0) {
-      --throwing_tweaks_;
-      throw std::runtime_error("a tweak that throws");
-    }
-    if (!color_.empty()) list.label_selector = "color=" + color_;
   }
 
   // Refuses some objects and lies about the identity of the others.
@@ -366,7 +362,7 @@ class InformerRun {
     fault.times = 1 + static_cast<int>(Choose(3));
     fault.skip = static_cast<int>(Choose(2));
     std::string what;
-    switch (Choose(14)) {
+    switch (Choose(13)) {
       case 0:
         fault.status = 410, fault.reason = "Expired", what = "410";
         break;
@@ -401,10 +397,6 @@ class InformerRun {
       case 11:
         fault.status = 504, fault.reason = "Timeout", fault.message = what = "Too large resource version";
         break;
-      case 12:
-        throwing_tweaks_ = fault.times;
-        Log("the next " + std::to_string(fault.times) + " tweaks throw");
-        return;
       default:
         fault.cut_after_bytes = Choose(600), fault.ends_well = Choose(3) == 0;
         what = (fault.ends_well ? "end after " : "cut after ") + std::to_string(*fault.cut_after_bytes);
@@ -629,7 +621,6 @@ class InformerRun {
   void Rest() {
     Log("rest");
     calm_ = true;
-    throwing_tweaks_ = 0;
     cluster_.ClearFaults();
     if (Choose(2) == 0) {
       cluster_.Restart();  // also frees what stalls
@@ -773,9 +764,8 @@ class InformerRun {
   std::uint64_t newest_seen_ = 0;
   bool indexed_ = false, resyncs_ = false;
   const bool bookmarks_, transforms_;
-  bool calm_ = false;     // handlers only listen from now on
-  bool stopped_ = false;  // by a handler
-  int throwing_tweaks_ = 0;
+  bool calm_ = false;               // handlers only listen from now on
+  bool stopped_ = false;            // by a handler
   std::deque<TimePoint> requests_;  // of the last second
   std::string last_list_;
   std::deque<TimePoint> same_lists_;  // of the last second

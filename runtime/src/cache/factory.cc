@@ -171,7 +171,7 @@ class FactoryState : public SharedObject {
       return MakeShared<cache::Informer>(connection_, std::move(source), table, cache::InformerSettings());
     }
     settings->transform = std::move(transform);
-    auto source = cache::MakeListWatch(connection_, kind, selection, options_.tweak_list_options, cache::FormOf(table));
+    auto source = cache::MakeListWatch(connection_, kind, selection, cache::FormOf(table));
     return MakeShared<cache::Informer>(connection_, std::move(source), table, *std::move(settings));
   }
 

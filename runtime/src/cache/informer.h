@@ -52,8 +52,8 @@ namespace kgen::cache {
 //       once.
 //   I3  HasSynced() is true only if a complete state of the server has been applied; it stays true.
 //   I4  After Stop() has taken effect nothing more is applied; queued deltas are discarded.
-//   I5  No user function runs on the strand except transform and index functions and the tweak of list options; an
-//       exception of one is a refused object, a missing index value or a failed request, reported, never fatal.
+//   I5  No user function runs on the strand except transform and index functions; an exception of one is a refused
+//       object or a missing index value, reported, never fatal.
 class Informer final : public SharedObject {
  public:
   Informer(const Connection& connection, Shared<ListWatch> source, const TypeTable& table, InformerSettings settings);
@@ -152,7 +152,7 @@ class Informer final : public SharedObject {
   DeltaFifo fifo_;
   Processor processor_;
   Shared<Reflector> reflector_;
-  StrandTimer stop_timer_;  // tries again to stop, after there was no memory for it
+  StrandTimer stop_timer_;                // tries again to stop, after there was no memory for it
   std::vector<PendingListener> pending_;  // added before the start
   KeySet refused_;
   Nanos check_period_ = kNever;  // of checks for due resyncs: the shortest period of a handler

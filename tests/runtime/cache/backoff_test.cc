@@ -170,7 +170,7 @@ TEST(WatchErrors, CountErrorsWithoutAnyServerResponseAsNoConnection) {
   EXPECT_TRUE(IsNoConnection(Error(Code::kTls, "certificate signed by nobody")));
   EXPECT_FALSE(IsNoConnection(Error(Code::kTimeout, "no answer")));
   EXPECT_FALSE(IsNoConnection(Error(Code::kDecode, "no list")));
-  EXPECT_FALSE(IsNoConnection(Error(Code::kUserCode, "a tweak threw")));
+  EXPECT_FALSE(IsNoConnection(Error(Code::kUserCode, "a transform threw")));
 }
 
 TEST(HistoryCheck, ComparesVersionsAsNumbersAndNothingElse) {

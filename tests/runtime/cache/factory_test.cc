@@ -178,13 +178,11 @@ TEST_P(FactoryTest, StartsWhatWasAskedForAndMayStartMoreLater) {
 }
 
 // Contract: informer FA-01, FA-12.
-TEST_P(FactoryTest, KeepsToItsNamespaceAndTweak) {
+TEST_P(FactoryTest, KeepsToItsNamespaceAndSelector) {
   Add("one", "a", R"(,"labels":{"tier":"gold"})");
   Add("one", "b");
   Add("two", "c", R"(,"labels":{"tier":"gold"})");
-  Factory factory(cluster_.Connection(), {.namespace_ = "one", .tweak_list_options = [](ListOptions& options) {
-                                            options.label_selector = "tier=gold";
-                                          }});
+  Factory factory(cluster_.Connection(), {.namespace_ = "one", .defaults = {.label_selector = "tier=gold"}});
   const Registration registration = Fold(factory);
   factory.Start();
   Must(factory.WaitForCacheSync());
@@ -192,7 +190,7 @@ TEST_P(FactoryTest, KeepsToItsNamespaceAndTweak) {
   Add("one", "e");
   Add("two", "f", R"(,"labels":{"tier":"gold"})");
   cluster_.RunUntilIdle();
-  EXPECT_EQ(factory.status().at(0).name, "samples.test.kgen.dev/v1 in one");
+  EXPECT_EQ(factory.status().at(0).name, "samples.test.kgen.dev/v1 in one with tier=gold");
   std::vector<std::string> keys;
   for (const auto& [key, version] : folded_) keys.push_back(key);
   EXPECT_THAT(keys, ElementsAre("one/a", "one/d"));
@@ -271,17 +269,6 @@ TEST_P(FactoryTest, ResyncsEveryTenHoursATenthMoreOrLessUnlessToldOtherwise) {
   EXPECT_GE(*after, 9h);
   EXPECT_LE(*after, 11h + 1min);
   EXPECT_FALSE(resync_after({.defaults = {.resync = kNever}}, 24h));
-}
-
-// Contract: invariant I5.
-TEST_P(FactoryTest, FailsRequestsWhoseTweakThrowsAndReportsIt) {
-  Factory factory(cluster_.Connection(),
-                  {.tweak_list_options = [](ListOptions&) { throw std::runtime_error("bad tweak"); }});
-  static_cast<void>(factory.Samples().Informer());
-  factory.Start();
-  const Result<void> synced = factory.WaitForCacheSync({}, {.give_up_after = 5s});
-  ASSERT_FALSE(synced.has_value());
-  EXPECT_THAT(synced.error().ToString(), HasSubstr("bad tweak"));
 }
 
 // Contract: informer FA-02.

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +36,8 @@ struct Sink : StreamSink {
 
 class ListWatchTest : public ::testing::Test {
  protected:
-  Shared<ListWatch> Make(const KindInfo& kind, std::string namespace_ = "", TweakListOptions tweak = {}) {
-    return MakeListWatch(connection_, kind, {.namespace_ = std::move(namespace_)}, std::move(tweak));
+  Shared<ListWatch> Make(const KindInfo& kind, std::string namespace_ = "") {
+    return MakeListWatch(connection_, kind, {.namespace_ = std::move(namespace_)});
   }
   std::string PathOf(std::size_t i) { return transport_->request(i).path; }
   void Run() { Must(simulation_.RunUntilIdle()); }
@@ -75,7 +74,7 @@ TEST_F(ListWatchTest, AsksForTheMetadataAloneIfThatIsItsForm) {
   transport_->Reply({.body = "{}"});
   transport_->Hold();
   const auto source =
-      MakeListWatch(connection_, kPods, {.namespace_ = "default"}, {}, FormOf(PartialObjectMetadata::kTable));
+      MakeListWatch(connection_, kPods, {.namespace_ = "default"}, FormOf(PartialObjectMetadata::kTable));
   EXPECT_EQ(source->Describe(), "pods (metadata) in default");
   const auto list = source->List({}, strand_, sink_);
   Run();
@@ -91,7 +90,7 @@ TEST_F(ListWatchTest, AsksForTheMetadataAloneIfThatIsItsForm) {
 
 TEST_F(ListWatchTest, AsksForProtobufIfTheTableHasItUntilJsonIsNeeded) {
   for (int i = 0; i < 4; ++i) transport_->Reply({.body = "{}"});
-  const auto source = MakeListWatch(connection_, kPods, {}, {}, FormOf(sample::Sample::kTable));
+  const auto source = MakeListWatch(connection_, kPods, {}, FormOf(sample::Sample::kTable));
   const auto list = source->List({}, strand_, sink_);
   const auto watch = source->Watch({}, strand_, sink_);
   Run();
@@ -114,25 +113,23 @@ TEST_F(ListWatchTest, AsksForJsonAloneIfTheConfigSaysSo) {
   config.protobuf = false;
   config.executor = simulation_.executor();
   const Connection connection = Must(Connection::Over(config, transport_));
-  const auto list = MakeListWatch(connection, kPods, {}, {}, FormOf(sample::Sample::kTable))->List({}, strand_, sink_);
+  const auto list = MakeListWatch(connection, kPods, {}, FormOf(sample::Sample::kTable))->List({}, strand_, sink_);
   Run();
   EXPECT_EQ(HeaderOf(transport_->request(0), "accept"), "application/json");
 }
 
 // Contract: informer FA-12, LW-02.
-TEST_F(ListWatchTest, AppliesTheTweakLastToListAndWatchAlike) {
+TEST_F(ListWatchTest, SelectsForListAndWatchAlike) {
   transport_->Hold();
   transport_->Hold();
-  const auto source = Make(kPods, "", [](ListOptions& options) {
-    options.label_selector = "app=web";
-    options.resource_version = "";
-  });
-  EXPECT_EQ(source->Describe(), "pods");
+  const auto source =
+      MakeListWatch(connection_, kPods, {.label_selector = "app=web", .field_selector = "spec.nodeName=n1"});
+  EXPECT_EQ(source->Describe(), "pods with app=web,spec.nodeName=n1");
   const auto list = source->List({.resource_version = "7"}, strand_, sink_);
   const auto watch = source->Watch({.resource_version = "7"}, strand_, sink_);
   Run();
   for (const std::size_t i : {0, 1}) {
-    EXPECT_THAT(PathOf(i), AllOf(HasSubstr("labelSelector=app%3Dweb"), Not(HasSubstr("resourceVersion"))));
+    EXPECT_THAT(PathOf(i), AllOf(HasSubstr("labelSelector=app%3Dweb"), HasSubstr("fieldSelector=spec.nodeName%3Dn1")));
   }
   EXPECT_THAT(PathOf(1), HasSubstr("watch=true"));
   list->Cancel();
@@ -153,12 +150,10 @@ TEST_F(ListWatchTest, IgnoresTheNamespaceForAClusterScopedKind) {
 
 TEST_F(ListWatchTest, ReportsARequestThatCannotBeBuiltToTheSink) {
   const auto bad = Make(kPods, "a/b")->List({}, strand_, sink_);
-  const auto thrown =
-      Make(kPods, "", [](ListOptions&) { throw std::runtime_error("bad tweak"); })->Watch({}, strand_, sink_);
   EXPECT_TRUE(sink_->received.empty());  // later, on the strand
   Run();
   EXPECT_EQ(transport_->size(), 0u);
-  EXPECT_THAT(sink_->received, ElementsAre(HasSubstr("a/b"), HasSubstr("bad tweak")));
+  EXPECT_THAT(sink_->received, ElementsAre(HasSubstr("a/b")));
   bad->Cancel();
 }
 

@@ -85,7 +85,7 @@ class ProtobufInformerTest : public ::testing::TestWithParam<std::uint64_t> {
   }
 
   void Start(InformerSettings settings = {}) {
-    spy_ = MakeShared<Spy>(MakeListWatch(*connection_, *Sample::kTable.kind, {}, {}, FormOf(Sample::kTable)));
+    spy_ = MakeShared<Spy>(MakeListWatch(*connection_, *Sample::kTable.kind, {}, FormOf(Sample::kTable)));
     informer_ = MakeShared<Informer>(*connection_, spy_, Sample::kTable, settings);
     informer_.get()->Start({});
     cluster_.RunUntilIdle();

@@ -20,6 +20,7 @@
 #include "cache/store/store.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
+#include "tests/support/observed_list_watch.h"
 
 namespace kgen::cache {
 namespace {
@@ -52,9 +53,10 @@ class RecoveryTest : public ::testing::TestWithParam<std::uint64_t> {
 
   void Start(int informers, bool own_namespaces = false) {
     for (int i = 0; i < informers; ++i) {
-      auto source = MakeListWatch(*connection_, *Sample::kTable.kind,
-                                  {.namespace_ = own_namespaces ? "n" + std::to_string(i) : ""},
-                                  [this](ListOptions&) { Count(); });
+      auto source = MakeShared<testing::ObservedListWatch>(
+          MakeListWatch(*connection_, *Sample::kTable.kind,
+                        {.namespace_ = own_namespaces ? "n" + std::to_string(i) : ""}),
+          [this](const ListOptions&) { Count(); });
       informers_.push_back(MakeShared<Informer>(*connection_, std::move(source), Sample::kTable, InformerSettings()));
       informers_.back()->Start({});
     }

@@ -11,7 +11,6 @@
 #ifndef KGEN_CACHE_FACTORY_H_
 #define KGEN_CACHE_FACTORY_H_
 
-#include <functional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -31,7 +30,6 @@ namespace kgen {
 class Connection;
 class DynamicLister;
 struct GroupVersionResource;
-struct ListOptions;
 struct ResourceMapping;
 struct Unstructured;
 
@@ -39,8 +37,7 @@ struct Unstructured;
 struct FactoryOptions {
   std::string namespace_{};  // by default all namespaces; cluster-scoped kinds have none
   InformerOptions defaults{};
-  InformerOptionsOf of{};                                  // instead of the defaults, for some kinds
-  std::function<void(ListOptions&)> tweak_list_options{};  // runs for each list and watch, last
+  InformerOptionsOf of{};  // instead of the defaults, for some kinds
 };
 
 // Shared between a factory and its accessors, so that these may outlive it.

@@ -39,11 +39,9 @@ std::string NameOf(const KindInfo& kind, const Selection& selection, ObjectForm 
 
 class ResourceListWatch final : public ListWatch {
  public:
-  ResourceListWatch(Connection connection, const KindInfo& kind, Selection selection, TweakListOptions tweak,
-                    ObjectForm form)
+  ResourceListWatch(Connection connection, const KindInfo& kind, Selection selection, ObjectForm form)
       : resource_(std::move(connection), kind, selection.namespace_),
         selection_(std::move(selection)),
-        tweak_(std::move(tweak)),
         form_(form),
         protobuf_(form.protobuf && client::ConnectionState::Of(resource_.connection())->protobuf),
         kind_(kind.kind),
@@ -69,22 +67,12 @@ class ResourceListWatch final : public ListWatch {
     return FailedCall(resource_.connection().executor(), strand, std::move(sink), request.error());
   }
 
-  // The tweak is user code. It runs last.
   Result<ApiRequest> Request(bool watch, ListOptions& options) const {
     options.label_selector = selection_.label_selector;
     options.field_selector = selection_.field_selector;
-    std::string what;
-    try {
-      if (tweak_) tweak_(options);
-      Result<ApiRequest> request = watch ? resource_.Watch(options) : resource_.List(options);
-      if (request) request->accept = Accept(watch);
-      return request;
-    } catch (const std::exception& e) {
-      what = e.what();
-    } catch (...) {
-      what = "an exception that is not a std::exception";
-    }
-    return Fail(Code::kUserCode, "tweak of the list options: " + what);
+    Result<ApiRequest> request = watch ? resource_.Watch(options) : resource_.List(options);
+    if (request) request->accept = Accept(watch);
+    return request;
   }
 
   const char* Accept(bool watch) const noexcept {
@@ -95,7 +83,6 @@ class ResourceListWatch final : public ListWatch {
 
   const RawResource resource_;
   const Selection selection_;
-  const TweakListOptions tweak_;
   const ObjectForm form_;
   bool protobuf_;
   const std::string kind_;
@@ -138,10 +125,9 @@ ObjectForm FormOf(const TypeTable& table) noexcept {
 ListWatch::~ListWatch() = default;
 Shared<client::ReconnectGate> ListWatch::gate() const { return {}; }
 
-Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, Selection selection,
-                                TweakListOptions tweak, ObjectForm form) {
+Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, Selection selection, ObjectForm form) {
   if (kind.scope == Scope::kCluster) selection.namespace_.clear();
-  return MakeShared<ResourceListWatch>(std::move(connection), kind, std::move(selection), std::move(tweak), form);
+  return MakeShared<ResourceListWatch>(std::move(connection), kind, std::move(selection), form);
 }
 
 Shared<ListWatch> MakeFailingListWatch(Shared<Executor> executor, const KindInfo& kind, const Selection& selection,

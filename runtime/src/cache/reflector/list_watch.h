@@ -2,11 +2,10 @@
 //
 // ListWatch: the source of a reflector's bytes.
 //
-//   Connection --> ListWatch (path, selection, tweak of the options) --> Reflector
+//   Connection --> ListWatch (path, selection) --> Reflector
 #ifndef KGEN_SRC_CACHE_REFLECTOR_LIST_WATCH_H_
 #define KGEN_SRC_CACHE_REFLECTOR_LIST_WATCH_H_
 
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -40,8 +39,6 @@ class ListWatch : public SharedObject {
   virtual std::string_view kind() const noexcept { return {}; }  // "Deployment"; empty if unknown
 };
 
-using TweakListOptions = std::function<void(ListOptions&)>;
-
 // How the objects of an informer are asked for.
 struct ObjectForm {
   bool metadata_only = false;  // PartialObjectMetadata; servers that cannot make those send whole objects
@@ -59,10 +56,9 @@ struct Selection {
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 
-// Returns the source of one resource of a connection. `tweak` runs last, after the reflector has filled the options,
-// for list and watch alike. `kind` must outlive the informer, as tables do.
+// Returns the source of one resource of a connection. `kind` must outlive the informer, as tables do.
 Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, Selection selection = {},
-                                TweakListOptions tweak = {}, ObjectForm form = {});
+                                ObjectForm form = {});
 
 // Returns a source whose requests all fail with `error`: that of an informer whose options are wrong.
 Shared<ListWatch> MakeFailingListWatch(Shared<Executor> executor, const KindInfo& kind, const Selection& selection,

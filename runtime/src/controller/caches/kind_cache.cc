@@ -102,7 +102,7 @@ Shared<cache::Informer> KindCache::MakeInformer(const cache::Selection& selectio
   if (&table_ == &PartialObjectMetadata::kTable || &table_ == &Unstructured::kTable) {
     settings.transform = cache::AddingKind([&kind = kind_]() -> const KindInfo& { return kind; }, options.transform);
   }
-  auto source = cache::MakeListWatch(connection, kind_, selection, {}, cache::FormOf(table_));
+  auto source = cache::MakeListWatch(connection, kind_, selection, cache::FormOf(table_));
   return MakeShared<cache::Informer>(connection, std::move(source), table_, std::move(settings));
 }
 
