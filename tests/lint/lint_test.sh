@@ -374,6 +374,26 @@ shop.example.com/v1 Order.size: the member size is gone'
 fi
 unset KGEN_LINT_BASE
 
+# alone_tree INCLUDE: a tree whose last commit has a header that includes <string> for a source of the generator, and
+# whose header includes INCLUDE instead.
+alone_tree() {
+  file generator/a.h '#include <string>'
+  file generator/a.cc $'#include "generator/a.h"\nstd::string text;'
+  file build/dev/compile_commands.json \
+    '[{"directory": "'"$tree"'", "command": "c++ -std=c++23 -I. -c generator/a.cc", "file": "generator/a.cc"}]'
+  git -C "$tree" init -q
+  git -C "$tree" add generator
+  git -C "$tree" -c user.name=a -c user.email=a@example.com commit -qm 'Add a'
+  file generator/a.h "#include <$1>"
+}
+export KGEN_LINT_BASE=HEAD
+alone_tree cstddef
+fires AloneFindsASourceWhoseHeaderHasLostAnInclude alone "generator/a.cc:1: does not compile alone; it lacks an include"
+alone_tree cstddef
+file generator/a.cc $'#include "generator/a.h"\nstd::size_t size;'
+silent AloneLetsASourcePassThatIncludesWhatItUses alone
+unset KGEN_LINT_BASE
+
 # described_tree TEXT LISTED: an API of one type, its descriptions, and the allowed numbers.
 described_tree() {
   file openapi/kubernetes-1/a.json '{"components": {"schemas": {

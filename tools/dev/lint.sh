@@ -5,7 +5,7 @@
 
 lint_root=${KGEN_LINT_ROOT:-.}
 lint_cache=${KGEN_LINT_CACHE:-build/lint}
-lint_rules=(format arrows rooms circles public guide reach blocking clock timers length copyright workplace templates ids missing described contracts generated api headers tidy)
+lint_rules=(format arrows rooms circles public guide reach blocking clock timers length copyright workplace templates ids missing described contracts generated api headers alone tidy)
 lint_rules_on_request=(tidy-all)
 lint_clang_format=${CLANG_FORMAT:-clang-format-22}
 
@@ -73,6 +73,19 @@ lint_base() {
   printf '%s\n' "$base"
 }
 
+# Checks that sources which no tree compiles alone do not lack an include, since a header that they reach has lost one.
+lint_alone() {
+  local base files database=$lint_root/build/dev/compile_commands.json
+  base=$(cd "$lint_root" && lint_base)
+  mapfile -t files < <(python3 tools/lint/alone.py list "$lint_root" "${base:-HEAD}")
+  [ ${#files[@]} -gt 0 ] || return 0
+  if [ "$lint_root" = . ]; then
+    lint_compile "${files[@]}" || { echo 'the sources do not compile; run ./dev test'; return 1; }
+    database=$lint_cache/compile_commands.json
+  fi
+  KGEN_JOBS=$jobs python3 tools/lint/alone.py compile "$lint_root" "$database" "${files[@]}"
+}
+
 # Runs clang-tidy on the sources that changed since lint_base.
 lint_tidy() {
   local base
@@ -115,7 +128,7 @@ for output in sorted({re.search(r" -o (\S+)", command)[1] for command in command
 # run_rule RULE: prints the findings to standard output.
 run_rule() {
   case $1 in
-    format | headers | contracts | generated | api | tidy | tidy-all) "lint_$1" ;;
+    format | headers | contracts | generated | api | alone | tidy | tidy-all) "lint_$1" ;;
     *) python3 tools/lint/text_rules.py "$1" "$lint_root" ;;
   esac
 }
