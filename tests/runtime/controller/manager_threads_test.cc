@@ -73,6 +73,22 @@ TEST(ManagerThreadsTest, ServesItsEndpointWhileItsCachesSync) {
   EXPECT_TRUE(result) << result;
 }
 
+TEST(ManagerThreadsTest, ServesHealthApartFromTheRestIfItHasAnAddressOfItsOwn) {
+  testing::Cluster cluster({.simulated = false, .observer = NullObserver()});
+  const Manager manager = Must(
+      Manager::New(cluster.Connection(), {.endpoint = {.address = "127.0.0.1:0", .health_address = "127.0.0.1:0"}}));
+  std::stop_source stop;
+  Result<void> result = Fail(Code::kInternal, "still running");
+  std::jthread run([&] { result = manager.Run(stop.get_token()); });
+  EXPECT_NE(manager.endpoint_health_address(), manager.endpoint_address());
+  EXPECT_THAT(Fetch(manager.endpoint_health_address(), "/healthz"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(Fetch(manager.endpoint_health_address(), "/metrics"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(Fetch(manager.endpoint_address(), "/metrics"), StartsWith("HTTP/1.1 200 "));
+  stop.request_stop();
+  run.join();
+  EXPECT_TRUE(result) << result;
+}
+
 // The program of docs/controllers.md.
 TEST(ManagerThreadsTest, ServesPagesOfTheUsersOwn) {
   testing::Cluster cluster({.simulated = false, .observer = NullObserver()});
