@@ -3,6 +3,7 @@
 
 #include <k8s/core/v1/types.h>
 #include <kgen/controller/owners.h>
+#include <kgen/controller/predicates.h>
 #include <kgen/core/conditions.h>
 #include <store/shop/v1/types.h>
 
@@ -47,5 +48,7 @@ kgen::Result<void> Reconcile(kgen::Request& request) {
 }  // namespace
 
 kgen::Result<void> AddOrderController(const kgen::Manager& manager) {
-  return kgen::Discard(manager.Control<Order>("orders").Owns<ConfigMap>().Reconcile(Reconcile));
+  // What the function writes into the status of an order calls it again without this predicate.
+  return kgen::Discard(
+      manager.Control<Order>("orders").When(kgen::GenerationChanged()).Owns<ConfigMap>().Reconcile(Reconcile));
 }
