@@ -199,7 +199,7 @@ class CachedClient {
 
   // --- Variants of this client, which share its caches and the memory of writes.
 
-  // Returns a client whose reads ask the server instead of the caches, which must not have been started.
+  // Returns a client whose reads ask the server. The caches need not be started.
   // ListFilter::index is an error there.
   CachedClient Live() const;
   // Returns a client whose blocking calls end with kCancelled once `stop` is requested. The call that asks the server
