@@ -41,7 +41,8 @@
 
 namespace k8s {
 
-// A handle: copies share the connection. Creating one does no network I/O. Thread safety: const members from any thread.
+// A handle: copies share the connection. Creating one does no network I/O.
+// Thread safety: const members from any thread.
 class Clientset {
  public:
   explicit Clientset(kgen::Connection connection) noexcept : connection_(std::move(connection)) {}
@@ -100,7 +101,7 @@ class Clientset {
   // storage.k8s.io/v1.
   storage::v1::Client StorageV1() const { return storage::v1::Client(connection_); }
 
-  // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
+  // Returns clients whose blocking calls end with kCancelled once `stop` is requested; see Connection::With().
   Clientset With(std::stop_token stop) const { return Clientset(connection_.With(std::move(stop))); }
 
   // The connection of these clients.

@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 8b015ae6256a2fd4.
+// Hash of the headers: 6fe4287e18d62773.
 
 #endif  // K8S_FINGERPRINT_H_

@@ -190,21 +190,14 @@ class Joiner {
   }
 
   static void DescribeByRule(std::string_view name, RawSchema& schema) {
-    if (!IsKind(schema)) return;
-    const bool list = IsList(schema, name);
-    const std::string_view metadata = list                  ? "What the server says about the list as a whole."
-                                      : HasListMeta(schema) ? "The metadata of a list, which is mostly empty."
-                                                            : "The name, labels, owners and other data that objects of "
-                                                              "all kinds have.";
-    if (list) Describe("A list of " + std::string(name.substr(0, name.size() - 4)) + " objects.", schema);
-    const std::array<std::pair<std::string_view, std::string_view>, 4> rules = {
+    if (!IsKind(schema) || IsList(schema, name)) return;
+    const std::array<std::pair<std::string_view, std::string_view>, 3> rules = {
         {{"apiVersion", "The group and version of the kind, such as apps/v1, or v1 for the core group."},
          {"kind", "The name of the kind in PascalCase."},
-         {"metadata", metadata},
-         {"items", list ? "The objects of the list." : ""}}};
+         {"metadata", HasListMeta(schema) ? "The metadata of a list, which is mostly empty."
+                                          : "The name, labels, owners and other data that objects of all kinds have."}}};
     for (const auto& [member, text] : rules) {
-      RawProperty* property = FindProperty(schema, member);
-      if (property != nullptr && !text.empty()) Describe(std::string(text), *property->schema);
+      if (RawProperty* property = FindProperty(schema, member)) Describe(std::string(text), *property->schema);
     }
   }
 

@@ -22,7 +22,7 @@ enum class DescribedApi : std::uint8_t {
 };
 
 // Adds the texts and facts of the files to definitions without a description. The members apiVersion, kind and metadata
-// of kinds, and lists, which no file describes, get theirs by rule.
+// of kinds, which no file describes, get theirs by rule. No file describes lists either; the emitter words those.
 void JoinDescriptions(const std::vector<Source>& files, DescribedApi which, model::Draft& draft,
                       Diagnostics& diagnostics);
 

@@ -272,7 +272,9 @@ PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string
   list.name = list.path = name;
   list.item = item;
   list.metadata = "metadata";
-  list.fields.push_back(InPlaceMetadata(kListMeta, {}));
+  list.comment = CommentLines({"A list of " + item + " objects."}, kColumns);
+  list.fields.push_back(
+      InPlaceMetadata(kListMeta, CommentLines({"What the server says about the list as a whole."}, kColumns)));
   list.fields.push_back({.wire_name = "items",
                          .identifier = "items",
                          .type = "kgen::List<" + item + ">",
@@ -280,7 +282,7 @@ PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string
                          .value_kind = "kList",
                          .flags = "0",
                          .detail = "&kgen::kTypeOf<" + item + ">",
-                         .comment = {}});
+                         .comment = CommentLines({"The objects of the list."}, kColumns)});
   return list;
 }
 

@@ -44,7 +44,7 @@ class StructPlanner {
   // Plans a struct of shapes.h. `group` is the name of the group in table names: "acme.shop".
   PlannedStruct PlanShared(const Shape& shape, const std::string& group) const;
 
-  // Plans the list type of a kind.
+  // Plans the list type of a kind, which has the same description for every kind.
   PlannedStruct PlanList(const std::string& name, const std::string& item) const;
 
  private:

@@ -13,7 +13,7 @@ using model::Kind;
 
 using Lines = std::vector<std::string>;
 
-constexpr std::size_t kLongestPiece = 80;  // bytes of a default or a pattern that a comment has
+constexpr std::size_t kLongestPiece = 120;  // bytes of a default or a pattern that a comment has
 
 void Add(std::string sentence, Lines& out) {
   if (sentence.empty()) return;

@@ -91,20 +91,6 @@ struct MatchCondition {
 
 // Matches requests by operation, resource and the name of the object. All members must match.
 struct NamedRuleWithOperations {
-  struct OperationsValues {
-    static constexpr std::string_view ksStar = "*";
-    static constexpr std::string_view kCONNECT = "CONNECT";
-    static constexpr std::string_view kCREATE = "CREATE";
-    static constexpr std::string_view kDELETE = "DELETE";
-    static constexpr std::string_view kUPDATE = "UPDATE";
-  };
-
-  struct ScopeValues {
-    static constexpr std::string_view ksStar = "*";
-    static constexpr std::string_view kCluster = "Cluster";
-    static constexpr std::string_view kNamespaced = "Namespaced";
-  };
-
   // The API groups that the rule matches. An empty string means the core group, `*` alone every group.
   kgen::List<kgen::String> apiGroups{};
   // The versions that the rule matches. `*` alone means every version.
@@ -126,16 +112,25 @@ struct NamedRuleWithOperations {
   kgen::String scope{};
   kgen::UnknownFields unknown_fields{};
 
+  struct OperationsValues {
+    static constexpr std::string_view ksStar = "*";
+    static constexpr std::string_view kCONNECT = "CONNECT";
+    static constexpr std::string_view kCREATE = "CREATE";
+    static constexpr std::string_view kDELETE = "DELETE";
+    static constexpr std::string_view kUPDATE = "UPDATE";
+  };
+
+  struct ScopeValues {
+    static constexpr std::string_view ksStar = "*";
+    static constexpr std::string_view kCluster = "Cluster";
+    static constexpr std::string_view kNamespaced = "Namespaced";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
 // Selects requests by operation, resource, namespace and labels. A request must match every member.
 struct MatchResources {
-  struct MatchPolicyValues {
-    static constexpr std::string_view kEquivalent = "Equivalent";
-    static constexpr std::string_view kExact = "Exact";
-  };
-
   // Excludes requests even if resourceRules match them.
   kgen::List<NamedRuleWithOperations> excludeResourceRules{};
 
@@ -161,16 +156,16 @@ struct MatchResources {
   using ObjectSelector = kgen::meta::v1::LabelSelector;
   using ResourceRule = NamedRuleWithOperations;
 
+  struct MatchPolicyValues {
+    static constexpr std::string_view kEquivalent = "Equivalent";
+    static constexpr std::string_view kExact = "Exact";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
 // One change, as a JSON Patch or an apply configuration.
 struct Mutation {
-  struct PatchTypeValues {
-    static constexpr std::string_view kApplyConfiguration = "ApplyConfiguration";
-    static constexpr std::string_view kJSONPatch = "JSONPatch";
-  };
-
   // The change, for patch type ApplyConfiguration only.
   kgen::Optional<v1::ApplyConfiguration> applyConfiguration = kgen::kAbsent;
   // The change, for patch type JSONPatch only.
@@ -181,6 +176,11 @@ struct Mutation {
 
   using ApplyConfiguration = v1::ApplyConfiguration;
   using JsonPatch = JSONPatch;
+
+  struct PatchTypeValues {
+    static constexpr std::string_view kApplyConfiguration = "ApplyConfiguration";
+    static constexpr std::string_view kJSONPatch = "JSONPatch";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -209,16 +209,6 @@ struct Variable {
 
 // Describes the requests that a policy concerns and the changes that it makes.
 struct MutatingAdmissionPolicySpec {
-  struct FailurePolicyValues {
-    static constexpr std::string_view kFail = "Fail";
-    static constexpr std::string_view kIgnore = "Ignore";
-  };
-
-  struct ReinvocationPolicyValues {
-    static constexpr std::string_view kIfNeeded = "IfNeeded";
-    static constexpr std::string_view kNever = "Never";
-  };
-
   // One of FailurePolicyValues. What happens if an expression or the setup has an error, for example a paramKind that
   // does not exist. Fail refuses the request, Ignore goes on without the policy. Default: "Fail".
   kgen::String failurePolicy{};
@@ -250,6 +240,16 @@ struct MutatingAdmissionPolicySpec {
   using Mutation = v1::Mutation;
   using ParamKind = v1::ParamKind;
   using Variable = v1::Variable;
+
+  struct FailurePolicyValues {
+    static constexpr std::string_view kFail = "Fail";
+    static constexpr std::string_view kIgnore = "Ignore";
+  };
+
+  struct ReinvocationPolicyValues {
+    static constexpr std::string_view kIfNeeded = "IfNeeded";
+    static constexpr std::string_view kNever = "Never";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -324,8 +324,11 @@ struct MutatingAdmissionPolicyBinding {
   static const kgen::TypeTable kTable;
 };
 
+// A list of MutatingAdmissionPolicyBinding objects.
 struct MutatingAdmissionPolicyBindingList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<MutatingAdmissionPolicyBinding> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -341,8 +344,11 @@ struct MutatingAdmissionPolicyBindingList {
   static const kgen::TypeTable kTable;
 };
 
+// A list of MutatingAdmissionPolicy objects.
 struct MutatingAdmissionPolicyList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<MutatingAdmissionPolicy> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -392,10 +398,6 @@ struct WebhookClientConfig {
 
 // Matches requests by operation and resource. All members must match.
 struct RuleWithOperations {
-  using OperationsValues = v1::NamedRuleWithOperations::OperationsValues;
-
-  using ScopeValues = v1::NamedRuleWithOperations::ScopeValues;
-
   // The API groups that the rule matches. An empty string means the core group, `*` alone every group.
   kgen::List<kgen::String> apiGroups{};
   // The versions that the rule matches. `*` alone means every version.
@@ -414,24 +416,15 @@ struct RuleWithOperations {
   kgen::String scope{};
   kgen::UnknownFields unknown_fields{};
 
+  using OperationsValues = v1::NamedRuleWithOperations::OperationsValues;
+
+  using ScopeValues = v1::NamedRuleWithOperations::ScopeValues;
+
   static const kgen::TypeTable kTable;
 };
 
 // A webhook that can change objects before they are stored, or refuse them.
 struct MutatingWebhook {
-  using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
-
-  using MatchPolicyValues = v1::MatchResources::MatchPolicyValues;
-
-  using ReinvocationPolicyValues = v1::MutatingAdmissionPolicySpec::ReinvocationPolicyValues;
-
-  struct SideEffectsValues {
-    static constexpr std::string_view kNone = "None";
-    static constexpr std::string_view kNoneOnDryRun = "NoneOnDryRun";
-    static constexpr std::string_view kSome = "Some";
-    static constexpr std::string_view kUnknown = "Unknown";
-  };
-
   // Required. A name of at least three parts with dots, such as check.example.com. It must be unique in the
   // configuration.
   kgen::String name{};
@@ -485,6 +478,19 @@ struct MutatingWebhook {
   using ObjectSelector = kgen::meta::v1::LabelSelector;
   using Rule = RuleWithOperations;
 
+  using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
+
+  using MatchPolicyValues = v1::MatchResources::MatchPolicyValues;
+
+  using ReinvocationPolicyValues = v1::MutatingAdmissionPolicySpec::ReinvocationPolicyValues;
+
+  struct SideEffectsValues {
+    static constexpr std::string_view kNone = "None";
+    static constexpr std::string_view kNoneOnDryRun = "NoneOnDryRun";
+    static constexpr std::string_view kSome = "Some";
+    static constexpr std::string_view kUnknown = "Unknown";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
@@ -503,8 +509,11 @@ struct MutatingWebhookConfiguration {
   static const kgen::TypeTable kTable;
 };
 
+// A list of MutatingWebhookConfiguration objects.
 struct MutatingWebhookConfigurationList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<MutatingWebhookConfiguration> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -555,8 +564,6 @@ struct Validation {
 
 // Describes the requests that a policy concerns and what it requires of them.
 struct ValidatingAdmissionPolicySpec {
-  using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
-
   // What the policy adds to the audit event of each request, at most 20. A policy without validations needs at least
   // one.
   kgen::List<v1::AuditAnnotation> auditAnnotations{};
@@ -591,6 +598,8 @@ struct ValidatingAdmissionPolicySpec {
   using ParamKind = v1::ParamKind;
   using Validation = v1::Validation;
   using Variable = v1::Variable;
+
+  using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
 
   static const kgen::TypeTable kTable;
 };
@@ -632,12 +641,6 @@ struct ValidatingAdmissionPolicy {
 
 // Says where a ValidatingAdmissionPolicy applies, with which parameters, and what follows if a request violates it.
 struct ValidatingAdmissionPolicyBindingSpec {
-  struct ValidationActionsValues {
-    static constexpr std::string_view kAudit = "Audit";
-    static constexpr std::string_view kDeny = "Deny";
-    static constexpr std::string_view kWarn = "Warn";
-  };
-
   // Narrows the requests further; a request must match both the policy and this. If absent, whatever the policy
   // matches.
   kgen::Optional<v1::MatchResources> matchResources = kgen::kAbsent;
@@ -649,13 +652,19 @@ struct ValidatingAdmissionPolicyBindingSpec {
   // policy exists.
   kgen::String policyName{};
 
-  // Required. Each one of ValidationActionsValues. A set: elements are unique. What follows if a validation fails. Deny
-  // refuses the request, Warn warns the client, Audit adds to the audit event. ...
+  // Required. Each one of ValidationActionsValues. A set: elements are unique. What follows a failed validation, at
+  // least one: Deny refuses the request, Warn warns the client, Audit adds to the audit event. Deny excludes Warn.
   kgen::List<kgen::String> validationActions{};
   kgen::UnknownFields unknown_fields{};
 
   using MatchResources = v1::MatchResources;
   using ParamRef = v1::ParamRef;
+
+  struct ValidationActionsValues {
+    static constexpr std::string_view kAudit = "Audit";
+    static constexpr std::string_view kDeny = "Deny";
+    static constexpr std::string_view kWarn = "Warn";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -673,8 +682,11 @@ struct ValidatingAdmissionPolicyBinding {
   static const kgen::TypeTable kTable;
 };
 
+// A list of ValidatingAdmissionPolicyBinding objects.
 struct ValidatingAdmissionPolicyBindingList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ValidatingAdmissionPolicyBinding> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -690,8 +702,11 @@ struct ValidatingAdmissionPolicyBindingList {
   static const kgen::TypeTable kTable;
 };
 
+// A list of ValidatingAdmissionPolicy objects.
 struct ValidatingAdmissionPolicyList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ValidatingAdmissionPolicy> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -709,12 +724,6 @@ struct ValidatingAdmissionPolicyList {
 
 // A webhook that can refuse requests but not change objects.
 struct ValidatingWebhook {
-  using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
-
-  using MatchPolicyValues = v1::MatchResources::MatchPolicyValues;
-
-  using SideEffectsValues = v1::MutatingWebhook::SideEffectsValues;
-
   // Required. A name of at least three parts with dots, such as check.example.com. It must be unique in the
   // configuration.
   kgen::String name{};
@@ -764,6 +773,12 @@ struct ValidatingWebhook {
   using ObjectSelector = kgen::meta::v1::LabelSelector;
   using Rule = RuleWithOperations;
 
+  using FailurePolicyValues = v1::MutatingAdmissionPolicySpec::FailurePolicyValues;
+
+  using MatchPolicyValues = v1::MatchResources::MatchPolicyValues;
+
+  using SideEffectsValues = v1::MutatingWebhook::SideEffectsValues;
+
   static const kgen::TypeTable kTable;
 };
 
@@ -781,8 +796,11 @@ struct ValidatingWebhookConfiguration {
   static const kgen::TypeTable kTable;
 };
 
+// A list of ValidatingWebhookConfiguration objects.
 struct ValidatingWebhookConfigurationList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ValidatingWebhookConfiguration> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -798,7 +816,7 @@ struct ValidatingWebhookConfigurationList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

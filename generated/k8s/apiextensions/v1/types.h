@@ -154,13 +154,6 @@ struct ExternalDocumentation {
 
 // A rule in CEL that a value must fulfil.
 struct ValidationRule {
-  struct ReasonValues {
-    static constexpr std::string_view kFieldValueDuplicate = "FieldValueDuplicate";
-    static constexpr std::string_view kFieldValueForbidden = "FieldValueForbidden";
-    static constexpr std::string_view kFieldValueInvalid = "FieldValueInvalid";
-    static constexpr std::string_view kFieldValueRequired = "FieldValueRequired";
-  };
-
   // The member that the error names, as a path relative to the value, for example `.spec.color`. Absent means the value
   // itself.
   kgen::String fieldPath{};
@@ -184,6 +177,13 @@ struct ValidationRule {
   // former value, runs only on updates.
   kgen::String rule{};
   kgen::UnknownFields unknown_fields{};
+
+  struct ReasonValues {
+    static constexpr std::string_view kFieldValueDuplicate = "FieldValueDuplicate";
+    static constexpr std::string_view kFieldValueForbidden = "FieldValueForbidden";
+    static constexpr std::string_view kFieldValueInvalid = "FieldValueInvalid";
+    static constexpr std::string_view kFieldValueRequired = "FieldValueRequired";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -520,8 +520,11 @@ struct CustomResourceDefinition {
   static const kgen::TypeTable kTable;
 };
 
+// A list of CustomResourceDefinition objects.
 struct CustomResourceDefinitionList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<CustomResourceDefinition> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -537,7 +540,7 @@ struct CustomResourceDefinitionList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

@@ -124,8 +124,11 @@ struct APIService {
   static const kgen::TypeTable kTable;
 };
 
+// A list of APIService objects.
 struct APIServiceList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<APIService> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -141,7 +144,7 @@ struct APIServiceList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

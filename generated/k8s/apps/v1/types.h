@@ -47,8 +47,11 @@ struct ControllerRevision {
   static const kgen::TypeTable kTable;
 };
 
+// A list of ControllerRevision objects.
 struct ControllerRevisionList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ControllerRevision> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -81,11 +84,6 @@ struct RollingUpdateDaemonSet {
 
 // Says how a DaemonSet replaces its pods after its template changes.
 struct DaemonSetUpdateStrategy {
-  struct TypeValues {
-    static constexpr std::string_view kOnDelete = "OnDelete";
-    static constexpr std::string_view kRollingUpdate = "RollingUpdate";
-  };
-
   // How many pods the controller replaces at a time. It applies to RollingUpdate only, for which the server fills it
   // in.
   kgen::Optional<RollingUpdateDaemonSet> rollingUpdate = kgen::kAbsent;
@@ -96,6 +94,11 @@ struct DaemonSetUpdateStrategy {
   kgen::UnknownFields unknown_fields{};
 
   using RollingUpdate = RollingUpdateDaemonSet;
+
+  struct TypeValues {
+    static constexpr std::string_view kOnDelete = "OnDelete";
+    static constexpr std::string_view kRollingUpdate = "RollingUpdate";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -198,8 +201,11 @@ struct DaemonSet {
   static const kgen::TypeTable kTable;
 };
 
+// A list of DaemonSet objects.
 struct DaemonSetList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<DaemonSet> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -231,11 +237,6 @@ struct RollingUpdateDeployment {
 
 // Says how a Deployment replaces old pods.
 struct DeploymentStrategy {
-  struct TypeValues {
-    static constexpr std::string_view kRecreate = "Recreate";
-    static constexpr std::string_view kRollingUpdate = "RollingUpdate";
-  };
-
   // How fast the controller replaces pods. It is allowed with RollingUpdate only, for which the server fills it in.
   kgen::Optional<RollingUpdateDeployment> rollingUpdate = kgen::kAbsent;
 
@@ -245,6 +246,11 @@ struct DeploymentStrategy {
   kgen::UnknownFields unknown_fields{};
 
   using RollingUpdate = RollingUpdateDeployment;
+
+  struct TypeValues {
+    static constexpr std::string_view kRecreate = "Recreate";
+    static constexpr std::string_view kRollingUpdate = "RollingUpdate";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -361,8 +367,11 @@ struct Deployment {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Deployment objects.
 struct DeploymentList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Deployment> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -463,8 +472,11 @@ struct ReplicaSet {
   static const kgen::TypeTable kTable;
 };
 
+// A list of ReplicaSet objects.
 struct ReplicaSetList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ReplicaSet> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -517,8 +529,6 @@ struct StatefulSetPersistentVolumeClaimRetentionPolicy {
 
 // Says how a StatefulSet replaces its pods after its template changes.
 struct StatefulSetUpdateStrategy {
-  using TypeValues = v1::DaemonSetUpdateStrategy::TypeValues;
-
   // Which pods the controller replaces, and how many at a time. It is allowed with RollingUpdate only.
   kgen::Optional<RollingUpdateStatefulSetStrategy> rollingUpdate = kgen::kAbsent;
 
@@ -529,16 +539,13 @@ struct StatefulSetUpdateStrategy {
 
   using RollingUpdate = RollingUpdateStatefulSetStrategy;
 
+  using TypeValues = v1::DaemonSetUpdateStrategy::TypeValues;
+
   static const kgen::TypeTable kTable;
 };
 
 // Describes the pods of a StatefulSet, their volumes, and how it replaces them.
 struct StatefulSetSpec {
-  struct PodManagementPolicyValues {
-    static constexpr std::string_view kOrderedReady = "OrderedReady";
-    static constexpr std::string_view kParallel = "Parallel";
-  };
-
   // How long a new pod must be ready without a crash before it counts as available. Absent means 0, at once. In
   // seconds.
   kgen::Optional<std::int32_t> minReadySeconds{};
@@ -583,6 +590,11 @@ struct StatefulSetSpec {
   using Template = ::k8s::core::v1::PodTemplateSpec;
   using UpdateStrategy = StatefulSetUpdateStrategy;
   using VolumeClaimTemplate = ::k8s::core::v1::PersistentVolumeClaim;
+
+  struct PodManagementPolicyValues {
+    static constexpr std::string_view kOrderedReady = "OrderedReady";
+    static constexpr std::string_view kParallel = "Parallel";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -659,8 +671,11 @@ struct StatefulSet {
   static const kgen::TypeTable kTable;
 };
 
+// A list of StatefulSet objects.
 struct StatefulSetList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<StatefulSet> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -676,7 +691,7 @@ struct StatefulSetList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

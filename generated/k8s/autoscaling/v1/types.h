@@ -108,8 +108,11 @@ struct HorizontalPodAutoscaler {
   static const kgen::TypeTable kTable;
 };
 
+// A list of HorizontalPodAutoscaler objects.
 struct HorizontalPodAutoscalerList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<HorizontalPodAutoscaler> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -125,7 +128,7 @@ struct HorizontalPodAutoscalerList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

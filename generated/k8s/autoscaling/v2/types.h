@@ -280,8 +280,8 @@ struct HorizontalPodAutoscalerSpec {
   // Required. The largest number of replicas that the autoscaler sets. Must be at least minReplicas.
   kgen::Optional<std::int32_t> maxReplicas{};
 
-  // What the number of replicas depends on. Each metric proposes a number, and the largest one wins. ... Default:
-  // `[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","ave`...
+  // What the number of replicas depends on. Each metric proposes a number, and the largest one wins. Default:
+  // `[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}}]`.
   kgen::List<MetricSpec> metrics{};
 
   // The smallest number of replicas that the autoscaler sets. 0 is allowed only if the cluster enables scaling to zero,
@@ -430,8 +430,11 @@ struct HorizontalPodAutoscaler {
   static const kgen::TypeTable kTable;
 };
 
+// A list of HorizontalPodAutoscaler objects.
 struct HorizontalPodAutoscalerList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<HorizontalPodAutoscaler> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -447,7 +450,7 @@ struct HorizontalPodAutoscalerList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

@@ -34,11 +34,6 @@ using ::kgen::operator<<;
 
 // Matches a failed pod by the exit code of a container. Containers that ended with 0 do not count.
 struct PodFailurePolicyOnExitCodesRequirement {
-  struct OperatorValues {
-    static constexpr std::string_view kIn = "In";
-    static constexpr std::string_view kNotIn = "NotIn";
-  };
-
   // The container or init container to look at. Absent means all of them.
   kgen::String containerName{};
 
@@ -50,6 +45,11 @@ struct PodFailurePolicyOnExitCodesRequirement {
   // allowed with In.
   kgen::List<std::int32_t> values{};
   kgen::UnknownFields unknown_fields{};
+
+  struct OperatorValues {
+    static constexpr std::string_view kIn = "In";
+    static constexpr std::string_view kNotIn = "NotIn";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -67,13 +67,6 @@ struct PodFailurePolicyOnPodConditionsPattern {
 
 // Says what a failure of a certain sort means. Either onExitCodes or onPodConditions must be set, not both.
 struct PodFailurePolicyRule {
-  struct ActionValues {
-    static constexpr std::string_view kCount = "Count";
-    static constexpr std::string_view kFailIndex = "FailIndex";
-    static constexpr std::string_view kFailJob = "FailJob";
-    static constexpr std::string_view kIgnore = "Ignore";
-  };
-
   // Required. One of ActionValues. Count counts the failure towards backoffLimit, Ignore does not, FailJob fails the
   // Job, and FailIndex fails the index; the last needs backoffLimitPerIndex.
   kgen::String action{};
@@ -86,6 +79,13 @@ struct PodFailurePolicyRule {
 
   using OnExitCodes = PodFailurePolicyOnExitCodesRequirement;
   using OnPodCondition = PodFailurePolicyOnPodConditionsPattern;
+
+  struct ActionValues {
+    static constexpr std::string_view kCount = "Count";
+    static constexpr std::string_view kFailIndex = "FailIndex";
+    static constexpr std::string_view kFailJob = "FailJob";
+    static constexpr std::string_view kIgnore = "Ignore";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -129,16 +129,6 @@ struct SuccessPolicy {
 // Describes the pods of a Job and when it is done. In the template of a CronJob its members get no defaults, and each
 // of them may change.
 struct JobSpec {
-  struct CompletionModeValues {
-    static constexpr std::string_view kIndexed = "Indexed";
-    static constexpr std::string_view kNonIndexed = "NonIndexed";
-  };
-
-  struct PodReplacementPolicyValues {
-    static constexpr std::string_view kFailed = "Failed";
-    static constexpr std::string_view kTerminatingOrFailed = "TerminatingOrFailed";
-  };
-
   // How long the Job may take from its start. After that the controller stops its pods, and the Job has failed.
   // Suspending the Job resets the clock. In seconds.
   kgen::Optional<std::int64_t> activeDeadlineSeconds{};
@@ -207,6 +197,16 @@ struct JobSpec {
   using SuccessPolicy = v1::SuccessPolicy;
   using Template = ::k8s::core::v1::PodTemplateSpec;
 
+  struct CompletionModeValues {
+    static constexpr std::string_view kIndexed = "Indexed";
+    static constexpr std::string_view kNonIndexed = "NonIndexed";
+  };
+
+  struct PodReplacementPolicyValues {
+    static constexpr std::string_view kFailed = "Failed";
+    static constexpr std::string_view kTerminatingOrFailed = "TerminatingOrFailed";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
@@ -226,12 +226,6 @@ struct JobTemplateSpec {
 
 // Says when a CronJob starts Jobs, what they run, and how many finished ones it keeps.
 struct CronJobSpec {
-  struct ConcurrencyPolicyValues {
-    static constexpr std::string_view kAllow = "Allow";
-    static constexpr std::string_view kForbid = "Forbid";
-    static constexpr std::string_view kReplace = "Replace";
-  };
-
   // One of ConcurrencyPolicyValues. What happens if the previous Job still runs. Allow starts another one, Forbid skips
   // the new one, Replace deletes the old one first. Default: "Allow".
   kgen::String concurrencyPolicy{};
@@ -262,6 +256,12 @@ struct CronJobSpec {
   kgen::UnknownFields unknown_fields{};
 
   using JobTemplate = JobTemplateSpec;
+
+  struct ConcurrencyPolicyValues {
+    static constexpr std::string_view kAllow = "Allow";
+    static constexpr std::string_view kForbid = "Forbid";
+    static constexpr std::string_view kReplace = "Replace";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -297,8 +297,11 @@ struct CronJob {
   static const kgen::TypeTable kTable;
 };
 
+// A list of CronJob objects.
 struct CronJobList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<CronJob> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -403,8 +406,11 @@ struct Job {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Job objects.
 struct JobList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Job> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -420,7 +426,7 @@ struct JobList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

@@ -33,32 +33,6 @@ using ::kgen::operator<<;
 
 // Describes the certificate that is asked for, and who asks.
 struct CertificateSigningRequestSpec {
-  struct UsagesValues {
-    static constexpr std::string_view k_any = "any";
-    static constexpr std::string_view ks_cert_Space_sign = "cert sign";
-    static constexpr std::string_view ks_client_Space_auth = "client auth";
-    static constexpr std::string_view ks_code_Space_signing = "code signing";
-    static constexpr std::string_view ks_content_Space_commitment = "content commitment";
-    static constexpr std::string_view ks_crl_Space_sign = "crl sign";
-    static constexpr std::string_view ks_data_Space_encipherment = "data encipherment";
-    static constexpr std::string_view ks_decipher_Space_only = "decipher only";
-    static constexpr std::string_view ks_digital_Space_signature = "digital signature";
-    static constexpr std::string_view ks_email_Space_protection = "email protection";
-    static constexpr std::string_view ks_encipher_Space_only = "encipher only";
-    static constexpr std::string_view ks_ipsec_Space_end_Space_system = "ipsec end system";
-    static constexpr std::string_view ks_ipsec_Space_tunnel = "ipsec tunnel";
-    static constexpr std::string_view ks_ipsec_Space_user = "ipsec user";
-    static constexpr std::string_view ks_key_Space_agreement = "key agreement";
-    static constexpr std::string_view ks_key_Space_encipherment = "key encipherment";
-    static constexpr std::string_view ks_microsoft_Space_sgc = "microsoft sgc";
-    static constexpr std::string_view ks_netscape_Space_sgc = "netscape sgc";
-    static constexpr std::string_view ks_ocsp_Space_signing = "ocsp signing";
-    static constexpr std::string_view ks_s_Slash_mime = "s/mime";
-    static constexpr std::string_view ks_server_Space_auth = "server auth";
-    static constexpr std::string_view k_signing = "signing";
-    static constexpr std::string_view k_timestamping = "timestamping";
-  };
-
   // How long the certificate should be valid, at least 600. The signer may choose another time, and chooses alone if it
   // is absent. In seconds.
   kgen::Optional<std::int32_t> expirationSeconds{};
@@ -84,6 +58,32 @@ struct CertificateSigningRequestSpec {
   // The name of the user who created the request. Set by the server.
   kgen::String username{};
   kgen::UnknownFields unknown_fields{};
+
+  struct UsagesValues {
+    static constexpr std::string_view k_any = "any";
+    static constexpr std::string_view ks_cert_Space_sign = "cert sign";
+    static constexpr std::string_view ks_client_Space_auth = "client auth";
+    static constexpr std::string_view ks_code_Space_signing = "code signing";
+    static constexpr std::string_view ks_content_Space_commitment = "content commitment";
+    static constexpr std::string_view ks_crl_Space_sign = "crl sign";
+    static constexpr std::string_view ks_data_Space_encipherment = "data encipherment";
+    static constexpr std::string_view ks_decipher_Space_only = "decipher only";
+    static constexpr std::string_view ks_digital_Space_signature = "digital signature";
+    static constexpr std::string_view ks_email_Space_protection = "email protection";
+    static constexpr std::string_view ks_encipher_Space_only = "encipher only";
+    static constexpr std::string_view ks_ipsec_Space_end_Space_system = "ipsec end system";
+    static constexpr std::string_view ks_ipsec_Space_tunnel = "ipsec tunnel";
+    static constexpr std::string_view ks_ipsec_Space_user = "ipsec user";
+    static constexpr std::string_view ks_key_Space_agreement = "key agreement";
+    static constexpr std::string_view ks_key_Space_encipherment = "key encipherment";
+    static constexpr std::string_view ks_microsoft_Space_sgc = "microsoft sgc";
+    static constexpr std::string_view ks_netscape_Space_sgc = "netscape sgc";
+    static constexpr std::string_view ks_ocsp_Space_signing = "ocsp signing";
+    static constexpr std::string_view ks_s_Slash_mime = "s/mime";
+    static constexpr std::string_view ks_server_Space_auth = "server auth";
+    static constexpr std::string_view k_signing = "signing";
+    static constexpr std::string_view k_timestamping = "timestamping";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -141,8 +141,11 @@ struct CertificateSigningRequest {
   static const kgen::TypeTable kTable;
 };
 
+// A list of CertificateSigningRequest objects.
 struct CertificateSigningRequestList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<CertificateSigningRequest> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -158,7 +161,7 @@ struct CertificateSigningRequestList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

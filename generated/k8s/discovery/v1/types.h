@@ -113,12 +113,6 @@ struct Endpoint {
 
 // A port of the backends of a slice.
 struct EndpointPort {
-  struct ProtocolValues {
-    static constexpr std::string_view kSCTP = "SCTP";
-    static constexpr std::string_view kTCP = "TCP";
-    static constexpr std::string_view kUDP = "UDP";
-  };
-
   // The name of the port, a DNS label that no other port of the slice has. For a Service it is the name of the Service
   // port. Default: "".
   kgen::String name{};
@@ -131,18 +125,18 @@ struct EndpointPort {
   kgen::String protocol{};
   kgen::UnknownFields unknown_fields{};
 
+  struct ProtocolValues {
+    static constexpr std::string_view kSCTP = "SCTP";
+    static constexpr std::string_view kTCP = "TCP";
+    static constexpr std::string_view kUDP = "UDP";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
 // Lists some of the backends of a Service. The label kubernetes.io/service-name names the Service, which may have
 // several slices.
 struct EndpointSlice {
-  struct AddressTypeValues {
-    static constexpr std::string_view kFQDN = "FQDN";
-    static constexpr std::string_view kIPv4 = "IPv4";
-    static constexpr std::string_view kIPv6 = "IPv6";
-  };
-
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
 
@@ -159,11 +153,20 @@ struct EndpointSlice {
   using Endpoint = v1::Endpoint;
   using Port = EndpointPort;
 
+  struct AddressTypeValues {
+    static constexpr std::string_view kFQDN = "FQDN";
+    static constexpr std::string_view kIPv4 = "IPv4";
+    static constexpr std::string_view kIPv6 = "IPv6";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
+// A list of EndpointSlice objects.
 struct EndpointSliceList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<EndpointSlice> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -179,7 +182,7 @@ struct EndpointSliceList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

@@ -101,8 +101,11 @@ struct Event {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Event objects.
 struct EventList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Event> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -118,7 +121,7 @@ struct EventList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

@@ -236,8 +236,11 @@ struct FlowSchema {
   static const kgen::TypeTable kTable;
 };
 
+// A list of FlowSchema objects.
 struct FlowSchemaList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<FlowSchema> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -368,8 +371,11 @@ struct PriorityLevelConfiguration {
   static const kgen::TypeTable kTable;
 };
 
+// A list of PriorityLevelConfiguration objects.
 struct PriorityLevelConfigurationList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<PriorityLevelConfiguration> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -385,7 +391,7 @@ struct PriorityLevelConfigurationList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

@@ -79,8 +79,11 @@ struct RuntimeClass {
   static const kgen::TypeTable kTable;
 };
 
+// A list of RuntimeClass objects.
 struct RuntimeClassList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<RuntimeClass> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -96,7 +99,7 @@ struct RuntimeClassList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

@@ -47,11 +47,6 @@ struct Eviction {
 
 // Says which pods are protected and how many must stay. Only one of minAvailable and maxUnavailable may be set.
 struct PodDisruptionBudgetSpec {
-  struct UnhealthyPodEvictionPolicyValues {
-    static constexpr std::string_view kAlwaysAllow = "AlwaysAllow";
-    static constexpr std::string_view kIfHealthyBudget = "IfHealthyBudget";
-  };
-
   // How many of the selected pods may be missing after an eviction, as a number or a percentage, rounded up. 0 forbids
   // all evictions. It works only for pods that have a controller.
   kgen::IntOrString maxUnavailable{};
@@ -69,6 +64,11 @@ struct PodDisruptionBudgetSpec {
   kgen::UnknownFields unknown_fields{};
 
   using Selector = kgen::meta::v1::LabelSelector;
+
+  struct UnhealthyPodEvictionPolicyValues {
+    static constexpr std::string_view kAlwaysAllow = "AlwaysAllow";
+    static constexpr std::string_view kIfHealthyBudget = "IfHealthyBudget";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -120,8 +120,11 @@ struct PodDisruptionBudget {
   static const kgen::TypeTable kTable;
 };
 
+// A list of PodDisruptionBudget objects.
 struct PodDisruptionBudgetList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<PodDisruptionBudget> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -137,7 +140,7 @@ struct PodDisruptionBudgetList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

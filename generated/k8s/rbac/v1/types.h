@@ -134,8 +134,11 @@ struct ClusterRoleBinding {
   static const kgen::TypeTable kTable;
 };
 
+// A list of ClusterRoleBinding objects.
 struct ClusterRoleBindingList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ClusterRoleBinding> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -151,8 +154,11 @@ struct ClusterRoleBindingList {
   static const kgen::TypeTable kTable;
 };
 
+// A list of ClusterRole objects.
 struct ClusterRoleList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ClusterRole> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -200,8 +206,11 @@ struct RoleBinding {
   static const kgen::TypeTable kTable;
 };
 
+// A list of RoleBinding objects.
 struct RoleBindingList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<RoleBinding> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -217,8 +226,11 @@ struct RoleBindingList {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Role objects.
 struct RoleList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Role> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -234,7 +246,7 @@ struct RoleList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

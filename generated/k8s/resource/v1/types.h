@@ -86,11 +86,6 @@ struct OpaqueDeviceConfiguration {
 
 // Settings that the driver gets with allocated devices.
 struct DeviceAllocationConfiguration {
-  struct SourceValues {
-    static constexpr std::string_view kFromClaim = "FromClaim";
-    static constexpr std::string_view kFromClass = "FromClass";
-  };
-
   // Settings in a form that only the driver knows.
   kgen::Optional<OpaqueDeviceConfiguration> opaque = kgen::kAbsent;
   // The requests to which the settings apply, where request/subrequest names an alternative. Empty means all.
@@ -101,22 +96,16 @@ struct DeviceAllocationConfiguration {
 
   using Opaque = OpaqueDeviceConfiguration;
 
+  struct SourceValues {
+    static constexpr std::string_view kFromClaim = "FromClaim";
+    static constexpr std::string_view kFromClass = "FromClass";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
 // Lets a request use devices with a matching taint.
 struct DeviceToleration {
-  struct EffectValues {
-    static constexpr std::string_view kNoExecute = "NoExecute";
-    static constexpr std::string_view kNoSchedule = "NoSchedule";
-    static constexpr std::string_view kNone = "None";
-  };
-
-  struct OperatorValues {
-    static constexpr std::string_view kEqual = "Equal";
-    static constexpr std::string_view kExists = "Exists";
-  };
-
   // One of EffectValues. The effect to tolerate. Empty means every effect.
   kgen::String effect{};
   // The key to tolerate. Empty means every key, and then the operator must be Exists.
@@ -131,6 +120,17 @@ struct DeviceToleration {
   // The value to tolerate, with operator Equal. It must be empty with Exists.
   kgen::String value{};
   kgen::UnknownFields unknown_fields{};
+
+  struct EffectValues {
+    static constexpr std::string_view kNoExecute = "NoExecute";
+    static constexpr std::string_view kNoSchedule = "NoSchedule";
+    static constexpr std::string_view kNone = "None";
+  };
+
+  struct OperatorValues {
+    static constexpr std::string_view kEqual = "Equal";
+    static constexpr std::string_view kExists = "Exists";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -337,8 +337,6 @@ struct NodeAllocatableResourceMapping {
 
 // A reason not to use a device.
 struct DeviceTaint {
-  using EffectValues = v1::DeviceToleration::EffectValues;
-
   // Required. One of EffectValues. NoSchedule keeps new claims away, NoExecute also evicts pods that use the device,
   // None is only information.
   kgen::String effect{};
@@ -350,6 +348,8 @@ struct DeviceTaint {
   // The value of the taint, in the form of a label value.
   kgen::String value{};
   kgen::UnknownFields unknown_fields{};
+
+  using EffectValues = v1::DeviceToleration::EffectValues;
 
   static const kgen::TypeTable kTable;
 };
@@ -441,11 +441,6 @@ struct DeviceSelector {
 
 // A request for devices of one sort.
 struct ExactDeviceRequest {
-  struct AllocationModeValues {
-    static constexpr std::string_view kAll = "All";
-    static constexpr std::string_view kExactCount = "ExactCount";
-  };
-
   // Asks for access to devices that others use, to administer them. Only in namespaces with the label
   // `resource.kubernetes.io/admin-access: "true"`.
   kgen::Optional<bool> adminAccess{};
@@ -470,13 +465,16 @@ struct ExactDeviceRequest {
   using Selector = DeviceSelector;
   using Toleration = DeviceToleration;
 
+  struct AllocationModeValues {
+    static constexpr std::string_view kAll = "All";
+    static constexpr std::string_view kExactCount = "ExactCount";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
 // One alternative of a request.
 struct DeviceSubRequest {
-  using AllocationModeValues = v1::ExactDeviceRequest::AllocationModeValues;
-
   // Required. The name of the alternative, a DNS label that is unique in the request.
   kgen::String name{};
 
@@ -499,6 +497,8 @@ struct DeviceSubRequest {
   using Capacity = CapacityRequirements;
   using Selector = DeviceSelector;
   using Toleration = DeviceToleration;
+
+  using AllocationModeValues = v1::ExactDeviceRequest::AllocationModeValues;
 
   static const kgen::TypeTable kTable;
 };
@@ -580,8 +580,11 @@ struct DeviceClass {
   static const kgen::TypeTable kTable;
 };
 
+// A list of DeviceClass objects.
 struct DeviceClassList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<DeviceClass> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -661,8 +664,11 @@ struct ResourceClaim {
   static const kgen::TypeTable kTable;
 };
 
+// A list of ResourceClaim objects.
 struct ResourceClaimList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ResourceClaim> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -705,8 +711,11 @@ struct ResourceClaimTemplate {
   static const kgen::TypeTable kTable;
 };
 
+// A list of ResourceClaimTemplate objects.
 struct ResourceClaimTemplateList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ResourceClaimTemplate> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -782,8 +791,11 @@ struct ResourceSlice {
   static const kgen::TypeTable kTable;
 };
 
+// A list of ResourceSlice objects.
 struct ResourceSliceList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ResourceSlice> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -799,7 +811,7 @@ struct ResourceSliceList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

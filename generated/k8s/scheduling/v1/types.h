@@ -34,11 +34,6 @@ using ::kgen::operator<<;
 // Gives pods that name it a priority, by which the scheduler orders them and may evict others for them. Names that
 // begin with system- are reserved.
 struct PriorityClass {
-  struct PreemptionPolicyValues {
-    static constexpr std::string_view kNever = "Never";
-    static constexpr std::string_view kPreemptLowerPriority = "PreemptLowerPriority";
-  };
-
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   // A text for people that says when to use the class.
@@ -57,11 +52,19 @@ struct PriorityClass {
   kgen::Optional<std::int32_t> value{};
   kgen::UnknownFields unknown_fields{};
 
+  struct PreemptionPolicyValues {
+    static constexpr std::string_view kNever = "Never";
+    static constexpr std::string_view kPreemptLowerPriority = "PreemptLowerPriority";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
+// A list of PriorityClass objects.
 struct PriorityClassList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<PriorityClass> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -77,7 +80,7 @@ struct PriorityClassList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

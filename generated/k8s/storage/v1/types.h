@@ -51,8 +51,8 @@ struct CSIDriverSpec {
   // true. Immutable.
   kgen::Optional<bool> attachRequired{};
 
-  // Whether the kubelet gives the files of a volume to the fsGroup of the pod: File always, None never,
-  // ReadWriteOnceWithFSType if the volume has an fsType and only one node may... Default: "ReadWriteOnceWithFSType".
+  // Whether a volume goes to the fsGroup of the pod: File always, None never, ReadWriteOnceWithFSType if it has an
+  // fsType and is ReadWriteOnce. Default: "ReadWriteOnceWithFSType".
   kgen::String fsGroupPolicy{};
 
   // How often the kubelet asks the driver anew how many volumes the node can take, at least 10. Absent means only when
@@ -109,8 +109,11 @@ struct CSIDriver {
   static const kgen::TypeTable kTable;
 };
 
+// A list of CSIDriver objects.
 struct CSIDriverList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<CSIDriver> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -183,8 +186,11 @@ struct CSINode {
   static const kgen::TypeTable kTable;
 };
 
+// A list of CSINode objects.
 struct CSINodeList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<CSINode> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -223,8 +229,11 @@ struct CSIStorageCapacity {
   static const kgen::TypeTable kTable;
 };
 
+// A list of CSIStorageCapacity objects.
 struct CSIStorageCapacityList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<CSIStorageCapacity> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -243,17 +252,6 @@ struct CSIStorageCapacityList {
 // Says how volumes are made for the claims that name it. With the annotation
 // storageclass.kubernetes.io/is-default-class it also serves claims that name none.
 struct StorageClass {
-  struct ReclaimPolicyValues {
-    static constexpr std::string_view kDelete = "Delete";
-    static constexpr std::string_view kRecycle = "Recycle";
-    static constexpr std::string_view kRetain = "Retain";
-  };
-
-  struct VolumeBindingModeValues {
-    static constexpr std::string_view kImmediate = "Immediate";
-    static constexpr std::string_view kWaitForFirstConsumer = "WaitForFirstConsumer";
-  };
-
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
   // Whether a claim of the class may ask for more space later. Absent means no. A volume never shrinks.
@@ -273,18 +271,32 @@ struct StorageClass {
   // server refuses Recycle here. Default: "Delete". Immutable.
   kgen::String reclaimPolicy{};
 
-  // One of VolumeBindingModeValues. Immediate gives a claim its volume at once. WaitForFirstConsumer waits until the
-  // first pod that uses the claim is scheduled, so that the volume can be where the... Default: "Immediate". Immutable.
+  // One of VolumeBindingModeValues. Immediate gives a claim its volume at once. WaitForFirstConsumer first schedules a
+  // pod that uses the claim, to learn where the volume is needed. Default: "Immediate". Immutable.
   kgen::String volumeBindingMode{};
   kgen::UnknownFields unknown_fields{};
 
   using AllowedTopology = ::k8s::core::v1::TopologySelectorTerm;
 
+  struct ReclaimPolicyValues {
+    static constexpr std::string_view kDelete = "Delete";
+    static constexpr std::string_view kRecycle = "Recycle";
+    static constexpr std::string_view kRetain = "Retain";
+  };
+
+  struct VolumeBindingModeValues {
+    static constexpr std::string_view kImmediate = "Immediate";
+    static constexpr std::string_view kWaitForFirstConsumer = "WaitForFirstConsumer";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
+// A list of StorageClass objects.
 struct StorageClassList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<StorageClass> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -383,8 +395,11 @@ struct VolumeAttachment {
   static const kgen::TypeTable kTable;
 };
 
+// A list of VolumeAttachment objects.
 struct VolumeAttachmentList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<VolumeAttachment> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -414,8 +429,11 @@ struct VolumeAttributesClass {
   static const kgen::TypeTable kTable;
 };
 
+// A list of VolumeAttributesClass objects.
 struct VolumeAttributesClassList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<VolumeAttributesClass> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -431,7 +449,7 @@ struct VolumeAttributesClassList {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

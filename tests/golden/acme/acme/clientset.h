@@ -23,7 +23,8 @@ namespace acme {
 // this contains the text of all of them; one that needs a few calls the functions in GROUP/PLURAL_manifest.h instead.
 std::span<const std::string_view> Manifests();
 
-// A handle: copies share the connection. Creating one does no network I/O. Thread safety: const members from any thread.
+// A handle: copies share the connection. Creating one does no network I/O.
+// Thread safety: const members from any thread.
 class Clientset {
  public:
   explicit Clientset(kgen::Connection connection) noexcept : connection_(std::move(connection)) {}
@@ -38,7 +39,7 @@ class Clientset {
   // shop.example.com/v1.
   shop::v1::Client ShopV1() const { return shop::v1::Client(connection_); }
 
-  // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
+  // Returns clients whose blocking calls end with kCancelled once `stop` is requested; see Connection::With().
   Clientset With(std::stop_token stop) const { return Clientset(connection_.With(std::move(stop))); }
 
   // The connection of these clients.

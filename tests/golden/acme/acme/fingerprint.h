@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Hash of the headers: 2c9391f111aed942.
+// Hash of the headers: 3454007f96e8922e.
 
 #endif  // ACME_FINGERPRINT_H_

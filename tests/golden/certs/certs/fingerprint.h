@@ -5,6 +5,6 @@
 #ifndef CERTS_FINGERPRINT_H_
 #define CERTS_FINGERPRINT_H_
 
-// Hash of the headers: c392b0694c38acf4.
+// Hash of the headers: 73d52f05eeb636f3.
 
 #endif  // CERTS_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef DELIVERY_FINGERPRINT_H_
 #define DELIVERY_FINGERPRINT_H_
 
-// Hash of the headers: 0bf6a4e548137667.
+// Hash of the headers: 8bd1d7c7f2f7ff3b.
 
 #endif  // DELIVERY_FINGERPRINT_H_

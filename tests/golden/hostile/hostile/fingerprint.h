@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Hash of the headers: 9c53c1a8084fa647.
+// Hash of the headers: 4add6a4652365bd0.
 
 #endif  // HOSTILE_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef MONITORS_FINGERPRINT_H_
 #define MONITORS_FINGERPRINT_H_
 
-// Hash of the headers: df4c8c6c4bc49eab.
+// Hash of the headers: 9381d0f2327f6b30.
 
 #endif  // MONITORS_FINGERPRINT_H_

@@ -24,7 +24,8 @@ namespace pipelines {
 // this contains the text of all of them; one that needs a few calls the functions in GROUP/PLURAL_manifest.h instead.
 std::span<const std::string_view> Manifests();
 
-// A handle: copies share the connection. Creating one does no network I/O. Thread safety: const members from any thread.
+// A handle: copies share the connection. Creating one does no network I/O.
+// Thread safety: const members from any thread.
 class Clientset {
  public:
   explicit Clientset(kgen::Connection connection) noexcept : connection_(std::move(connection)) {}
@@ -41,7 +42,7 @@ class Clientset {
   // ci.example.com/v1beta1.
   ci::v1beta1::Client CiV1beta1() const { return ci::v1beta1::Client(connection_); }
 
-  // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
+  // Returns clients whose blocking calls end with kCancelled once `stop` is requested; see Connection::With().
   Clientset With(std::stop_token stop) const { return Clientset(connection_.With(std::move(stop))); }
 
   // The connection of these clients.

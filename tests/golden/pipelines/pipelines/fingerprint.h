@@ -5,6 +5,6 @@
 #ifndef PIPELINES_FINGERPRINT_H_
 #define PIPELINES_FINGERPRINT_H_
 
-// Hash of the headers: d08437ab4677d239.
+// Hash of the headers: f9ed3ba562f1a009.
 
 #endif  // PIPELINES_FINGERPRINT_H_

@@ -64,31 +64,6 @@ struct Ca_9952f7be {
 //
 // More info: https://prometheus.io/docs/prometheus/latest/configuration/configuration/#relabel_config
 struct Relabeling_e2e927a8 {
-  struct ActionValues {
-    static constexpr std::string_view kDrop = "Drop";
-    static constexpr std::string_view kDropEqual = "DropEqual";
-    static constexpr std::string_view kHashMod = "HashMod";
-    static constexpr std::string_view kKeep = "Keep";
-    static constexpr std::string_view kKeepEqual = "KeepEqual";
-    static constexpr std::string_view kLabelDrop = "LabelDrop";
-    static constexpr std::string_view kLabelKeep = "LabelKeep";
-    static constexpr std::string_view kLabelMap = "LabelMap";
-    static constexpr std::string_view kLowercase = "Lowercase";
-    static constexpr std::string_view kReplace = "Replace";
-    static constexpr std::string_view kUppercase = "Uppercase";
-    static constexpr std::string_view k_drop = "drop";
-    static constexpr std::string_view k_dropequal = "dropequal";
-    static constexpr std::string_view k_hashmod = "hashmod";
-    static constexpr std::string_view k_keep = "keep";
-    static constexpr std::string_view k_keepequal = "keepequal";
-    static constexpr std::string_view k_labeldrop = "labeldrop";
-    static constexpr std::string_view k_labelkeep = "labelkeep";
-    static constexpr std::string_view k_labelmap = "labelmap";
-    static constexpr std::string_view k_lowercase = "lowercase";
-    static constexpr std::string_view k_replace = "replace";
-    static constexpr std::string_view k_uppercase = "uppercase";
-  };
-
   // One of ActionValues. action to perform based on the regex matching. `Uppercase` and `Lowercase` actions require
   // Prometheus >= v2.36.0. `DropEqual` and `KeepEqual` actions require Prometheus >= v2.41.0. ... Default: "replace".
   kgen::String action{};
@@ -114,6 +89,31 @@ struct Relabeling_e2e927a8 {
   kgen::String targetLabel{};
   kgen::UnknownFields unknown_fields{};
 
+  struct ActionValues {
+    static constexpr std::string_view kDrop = "Drop";
+    static constexpr std::string_view kDropEqual = "DropEqual";
+    static constexpr std::string_view kHashMod = "HashMod";
+    static constexpr std::string_view kKeep = "Keep";
+    static constexpr std::string_view kKeepEqual = "KeepEqual";
+    static constexpr std::string_view kLabelDrop = "LabelDrop";
+    static constexpr std::string_view kLabelKeep = "LabelKeep";
+    static constexpr std::string_view kLabelMap = "LabelMap";
+    static constexpr std::string_view kLowercase = "Lowercase";
+    static constexpr std::string_view kReplace = "Replace";
+    static constexpr std::string_view kUppercase = "Uppercase";
+    static constexpr std::string_view k_drop = "drop";
+    static constexpr std::string_view k_dropequal = "dropequal";
+    static constexpr std::string_view k_hashmod = "hashmod";
+    static constexpr std::string_view k_keep = "keep";
+    static constexpr std::string_view k_keepequal = "keepequal";
+    static constexpr std::string_view k_labeldrop = "labeldrop";
+    static constexpr std::string_view k_labelkeep = "labelkeep";
+    static constexpr std::string_view k_labelmap = "labelmap";
+    static constexpr std::string_view k_lowercase = "lowercase";
+    static constexpr std::string_view k_replace = "replace";
+    static constexpr std::string_view k_uppercase = "uppercase";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
@@ -125,20 +125,6 @@ struct TlsConfig_d45f7951 {
   // `key`: The key of the secret to select from.  Must be a valid secret key.
   // `optional`: Specify whether the Secret or its key must be defined
   using KeySecret = ProxyConnectHeader_65abae92;
-
-  struct MaxVersionValues {
-    static constexpr std::string_view kTLS10 = "TLS10";
-    static constexpr std::string_view kTLS11 = "TLS11";
-    static constexpr std::string_view kTLS12 = "TLS12";
-    static constexpr std::string_view kTLS13 = "TLS13";
-  };
-
-  struct MinVersionValues {
-    static constexpr std::string_view kTLS10 = "TLS10";
-    static constexpr std::string_view kTLS11 = "TLS11";
-    static constexpr std::string_view kTLS12 = "TLS12";
-    static constexpr std::string_view kTLS13 = "TLS13";
-  };
 
   // ca defines the Certificate authority used when verifying server certificates.
   kgen::Optional<Ca> ca = kgen::kAbsent;
@@ -161,10 +147,24 @@ struct TlsConfig_d45f7951 {
   kgen::String serverName{};
   kgen::UnknownFields unknown_fields{};
 
+  struct MaxVersionValues {
+    static constexpr std::string_view kTLS10 = "TLS10";
+    static constexpr std::string_view kTLS11 = "TLS11";
+    static constexpr std::string_view kTLS12 = "TLS12";
+    static constexpr std::string_view kTLS13 = "TLS13";
+  };
+
+  struct MinVersionValues {
+    static constexpr std::string_view kTLS10 = "TLS10";
+    static constexpr std::string_view kTLS11 = "TLS11";
+    static constexpr std::string_view kTLS12 = "TLS12";
+    static constexpr std::string_view kTLS13 = "TLS13";
+  };
+
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

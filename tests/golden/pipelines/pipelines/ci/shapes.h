@@ -35,12 +35,6 @@ struct Container_9a5b4115 {
     static const kgen::TypeTable kTable;
   };
 
-  struct PullPolicyValues {
-    static constexpr std::string_view kAlways = "Always";
-    static constexpr std::string_view kIfNotPresent = "IfNotPresent";
-    static constexpr std::string_view kNever = "Never";
-  };
-
   // Its name.
   kgen::String name{};
   kgen::List<Env> env{};
@@ -48,6 +42,12 @@ struct Container_9a5b4115 {
   // One of PullPolicyValues.
   kgen::String pullPolicy{};
   kgen::UnknownFields unknown_fields{};
+
+  struct PullPolicyValues {
+    static constexpr std::string_view kAlways = "Always";
+    static constexpr std::string_view kIfNotPresent = "IfNotPresent";
+    static constexpr std::string_view kNever = "Never";
+  };
 
   static const kgen::TypeTable kTable;
 };
@@ -108,7 +108,7 @@ struct Selector_0958d741 {
   static const kgen::TypeTable kTable;
 };
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

@@ -69,12 +69,6 @@ struct Order {
       static const kgen::TypeTable kTable;
     };
 
-    struct PriorityValues {
-      static constexpr std::string_view kHigh = "High";
-      static constexpr std::string_view kLow = "Low";
-      static constexpr std::string_view kNormal = "Normal";
-    };
-
     // Where it goes. Absent for what is fetched.
     kgen::Optional<Address> address = kgen::kAbsent;
     kgen::Time deliverAfter{};
@@ -105,21 +99,21 @@ struct Order {
     kgen::String voucher{};
 
     // What the parcel may weigh, in kilograms. Pattern
-    // `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([`...
+    // `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`.
     kgen::Quantity weight{};
     kgen::UnknownFields unknown_fields{};
+
+    struct PriorityValues {
+      static constexpr std::string_view kHigh = "High";
+      static constexpr std::string_view kLow = "Low";
+      static constexpr std::string_view kNormal = "Normal";
+    };
 
     static const kgen::TypeTable kTable;
   };
 
   struct Status {
     struct Condition {
-      struct StatusValues {
-        static constexpr std::string_view kFalse = "False";
-        static constexpr std::string_view kTrue = "True";
-        static constexpr std::string_view kUnknown = "Unknown";
-      };
-
       // Required.
       kgen::Time lastTransitionTime{};
       // Required. At most 32768 characters.
@@ -132,9 +126,15 @@ struct Order {
       kgen::String status{};
 
       // Required. At most 316 characters, pattern
-      // `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9`...
+      // `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`.
       kgen::String type{};
       kgen::UnknownFields unknown_fields{};
+
+      struct StatusValues {
+        static constexpr std::string_view kFalse = "False";
+        static constexpr std::string_view kTrue = "True";
+        static constexpr std::string_view kUnknown = "Unknown";
+      };
 
       static const kgen::TypeTable kTable;
     };
@@ -150,6 +150,13 @@ struct Order {
     static const kgen::TypeTable kTable;
   };
 
+  kgen::meta::v1::ObjectMeta metadata{};
+  // Required. What the customer wants.
+  kgen::Optional<Spec> spec = kgen::kAbsent;
+  // How far it has got.
+  kgen::Optional<Status> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   // The JSON paths of the scale subresource; empty if there is none.
   struct ScalePaths {
     static constexpr std::string_view kSpecReplicas = ".spec.packers";
@@ -162,20 +169,16 @@ struct Order {
     static constexpr std::string_view kSpecItem = "spec.item";
   };
 
-  kgen::meta::v1::ObjectMeta metadata{};
-  // Required. What the customer wants.
-  kgen::Optional<Spec> spec = kgen::kAbsent;
-  // How far it has got.
-  kgen::Optional<Status> status = kgen::kAbsent;
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
   // The columns of `kubectl get`.
   static const kgen::PrinterColumns kPrinterColumns;
 };
 
+// A list of Order objects.
 struct OrderList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Order> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -195,7 +198,7 @@ struct OrderList {
 using OrderSpec = Order::Spec;
 using OrderStatus = Order::Status;
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

@@ -37,15 +37,15 @@ struct Certificate {
     // Certificate resource. These contain supplementary data formats of the signed
     // certificate chain and paired private key.
     struct AdditionalOutputFormat {
-      struct TypeValues {
-        static constexpr std::string_view kCombinedPEM = "CombinedPEM";
-        static constexpr std::string_view kDER = "DER";
-      };
-
       // Required. One of TypeValues. Type is the name of the format type that should be written to the Certificate's
       // target Secret.
       kgen::String type{};
       kgen::UnknownFields unknown_fields{};
+
+      struct TypeValues {
+        static constexpr std::string_view kCombinedPEM = "CombinedPEM";
+        static constexpr std::string_view kDER = "DER";
+      };
 
       static const kgen::TypeTable kTable;
     };
@@ -89,13 +89,6 @@ struct Certificate {
       struct Pkcs12 {
         using PasswordSecretRef = PasswordSecretRef_5a795a88;
 
-        struct ProfileValues {
-          static constexpr std::string_view kLegacyDES = "LegacyDES";
-          static constexpr std::string_view kLegacyRC2 = "LegacyRC2";
-          static constexpr std::string_view kModern2023 = "Modern2023";
-          static constexpr std::string_view kModern2026 = "Modern2026";
-        };
-
         // Required. Create enables PKCS12 keystore creation for the Certificate. If true, a file named `keystore.p12`
         // will be created in the target Secret resource, encrypted using the password stored in `passwordSecretRef`...
         kgen::Optional<bool> create{};
@@ -112,6 +105,13 @@ struct Certificate {
         // used to create the PKCS12 keystore. Default value is `LegacyRC2` for backward compatibility. ...
         kgen::String profile{};
         kgen::UnknownFields unknown_fields{};
+
+        struct ProfileValues {
+          static constexpr std::string_view kLegacyDES = "LegacyDES";
+          static constexpr std::string_view kLegacyRC2 = "LegacyRC2";
+          static constexpr std::string_view kModern2023 = "Modern2023";
+          static constexpr std::string_view kModern2026 = "Modern2026";
+        };
 
         static const kgen::TypeTable kTable;
       };
@@ -157,22 +157,6 @@ struct Certificate {
     };
 
     struct PrivateKey {
-      struct AlgorithmValues {
-        static constexpr std::string_view kECDSA = "ECDSA";
-        static constexpr std::string_view kEd25519 = "Ed25519";
-        static constexpr std::string_view kRSA = "RSA";
-      };
-
-      struct EncodingValues {
-        static constexpr std::string_view kPKCS1 = "PKCS1";
-        static constexpr std::string_view kPKCS8 = "PKCS8";
-      };
-
-      struct RotationPolicyValues {
-        static constexpr std::string_view kAlways = "Always";
-        static constexpr std::string_view kNever = "Never";
-      };
-
       // One of AlgorithmValues. Algorithm is the private key algorithm of the corresponding private key for this
       // certificate. If provided, allowed values are either `RSA`, `ECDSA` or `Ed25519`. ...
       kgen::String algorithm{};
@@ -189,6 +173,22 @@ struct Certificate {
       // valid values are `2048`, `4096` or `8192`, and will default to `2048` if not specified. ...
       kgen::Optional<std::int64_t> size{};
       kgen::UnknownFields unknown_fields{};
+
+      struct AlgorithmValues {
+        static constexpr std::string_view kECDSA = "ECDSA";
+        static constexpr std::string_view kEd25519 = "Ed25519";
+        static constexpr std::string_view kRSA = "RSA";
+      };
+
+      struct EncodingValues {
+        static constexpr std::string_view kPKCS1 = "PKCS1";
+        static constexpr std::string_view kPKCS8 = "PKCS8";
+      };
+
+      struct RotationPolicyValues {
+        static constexpr std::string_view kAlways = "Always";
+        static constexpr std::string_view kNever = "Never";
+      };
 
       static const kgen::TypeTable kTable;
     };
@@ -212,16 +212,16 @@ struct Certificate {
         static const kgen::TypeTable kTable;
       };
 
-      struct PolicyValues {
-        static constexpr std::string_view kDisabled = "Disabled";
-        static constexpr std::string_view kRenewBefore = "RenewBefore";
-      };
-
       // One of PolicyValues. `policy` must be one of `Disabled`, `RenewBefore`.
       kgen::String policy{};
       // `windows` mentions the behavior of when the renewal must happen.
       kgen::List<Window> windows{};
       kgen::UnknownFields unknown_fields{};
+
+      struct PolicyValues {
+        static constexpr std::string_view kDisabled = "Disabled";
+        static constexpr std::string_view kRenewBefore = "RenewBefore";
+      };
 
       static const kgen::TypeTable kTable;
     };
@@ -256,42 +256,6 @@ struct Certificate {
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
-    };
-
-    struct SignatureAlgorithmValues {
-      static constexpr std::string_view kECDSAWithSHA256 = "ECDSAWithSHA256";
-      static constexpr std::string_view kECDSAWithSHA384 = "ECDSAWithSHA384";
-      static constexpr std::string_view kECDSAWithSHA512 = "ECDSAWithSHA512";
-      static constexpr std::string_view kPureEd25519 = "PureEd25519";
-      static constexpr std::string_view kSHA256WithRSA = "SHA256WithRSA";
-      static constexpr std::string_view kSHA384WithRSA = "SHA384WithRSA";
-      static constexpr std::string_view kSHA512WithRSA = "SHA512WithRSA";
-    };
-
-    struct UsagesValues {
-      static constexpr std::string_view k_any = "any";
-      static constexpr std::string_view ks_cert_Space_sign = "cert sign";
-      static constexpr std::string_view ks_client_Space_auth = "client auth";
-      static constexpr std::string_view ks_code_Space_signing = "code signing";
-      static constexpr std::string_view ks_content_Space_commitment = "content commitment";
-      static constexpr std::string_view ks_crl_Space_sign = "crl sign";
-      static constexpr std::string_view ks_data_Space_encipherment = "data encipherment";
-      static constexpr std::string_view ks_decipher_Space_only = "decipher only";
-      static constexpr std::string_view ks_digital_Space_signature = "digital signature";
-      static constexpr std::string_view ks_email_Space_protection = "email protection";
-      static constexpr std::string_view ks_encipher_Space_only = "encipher only";
-      static constexpr std::string_view ks_ipsec_Space_end_Space_system = "ipsec end system";
-      static constexpr std::string_view ks_ipsec_Space_tunnel = "ipsec tunnel";
-      static constexpr std::string_view ks_ipsec_Space_user = "ipsec user";
-      static constexpr std::string_view ks_key_Space_agreement = "key agreement";
-      static constexpr std::string_view ks_key_Space_encipherment = "key encipherment";
-      static constexpr std::string_view ks_microsoft_Space_sgc = "microsoft sgc";
-      static constexpr std::string_view ks_netscape_Space_sgc = "netscape sgc";
-      static constexpr std::string_view ks_ocsp_Space_signing = "ocsp signing";
-      static constexpr std::string_view ks_s_Slash_mime = "s/mime";
-      static constexpr std::string_view ks_server_Space_auth = "server auth";
-      static constexpr std::string_view k_signing = "signing";
-      static constexpr std::string_view k_timestamping = "timestamping";
     };
 
     // Defines extra output formats of the private key and signed certificate chain to be written to this Certificate's
@@ -385,6 +349,42 @@ struct Certificate {
     kgen::List<kgen::String> usages{};
     kgen::UnknownFields unknown_fields{};
 
+    struct SignatureAlgorithmValues {
+      static constexpr std::string_view kECDSAWithSHA256 = "ECDSAWithSHA256";
+      static constexpr std::string_view kECDSAWithSHA384 = "ECDSAWithSHA384";
+      static constexpr std::string_view kECDSAWithSHA512 = "ECDSAWithSHA512";
+      static constexpr std::string_view kPureEd25519 = "PureEd25519";
+      static constexpr std::string_view kSHA256WithRSA = "SHA256WithRSA";
+      static constexpr std::string_view kSHA384WithRSA = "SHA384WithRSA";
+      static constexpr std::string_view kSHA512WithRSA = "SHA512WithRSA";
+    };
+
+    struct UsagesValues {
+      static constexpr std::string_view k_any = "any";
+      static constexpr std::string_view ks_cert_Space_sign = "cert sign";
+      static constexpr std::string_view ks_client_Space_auth = "client auth";
+      static constexpr std::string_view ks_code_Space_signing = "code signing";
+      static constexpr std::string_view ks_content_Space_commitment = "content commitment";
+      static constexpr std::string_view ks_crl_Space_sign = "crl sign";
+      static constexpr std::string_view ks_data_Space_encipherment = "data encipherment";
+      static constexpr std::string_view ks_decipher_Space_only = "decipher only";
+      static constexpr std::string_view ks_digital_Space_signature = "digital signature";
+      static constexpr std::string_view ks_email_Space_protection = "email protection";
+      static constexpr std::string_view ks_encipher_Space_only = "encipher only";
+      static constexpr std::string_view ks_ipsec_Space_end_Space_system = "ipsec end system";
+      static constexpr std::string_view ks_ipsec_Space_tunnel = "ipsec tunnel";
+      static constexpr std::string_view ks_ipsec_Space_user = "ipsec user";
+      static constexpr std::string_view ks_key_Space_agreement = "key agreement";
+      static constexpr std::string_view ks_key_Space_encipherment = "key encipherment";
+      static constexpr std::string_view ks_microsoft_Space_sgc = "microsoft sgc";
+      static constexpr std::string_view ks_netscape_Space_sgc = "netscape sgc";
+      static constexpr std::string_view ks_ocsp_Space_signing = "ocsp signing";
+      static constexpr std::string_view ks_s_Slash_mime = "s/mime";
+      static constexpr std::string_view ks_server_Space_auth = "server auth";
+      static constexpr std::string_view k_signing = "signing";
+      static constexpr std::string_view k_timestamping = "timestamping";
+    };
+
     static const kgen::TypeTable kTable;
   };
 
@@ -426,12 +426,6 @@ struct Certificate {
 
     // CertificateCondition contains condition information for a Certificate.
     struct Condition {
-      struct StatusValues {
-        static constexpr std::string_view kFalse = "False";
-        static constexpr std::string_view kTrue = "True";
-        static constexpr std::string_view kUnknown = "Unknown";
-      };
-
       // LastTransitionTime is the timestamp corresponding to the last status change of this condition.
       kgen::Time lastTransitionTime{};
       // Message is a human readable description of the details of the last transition, complementing reason.
@@ -448,6 +442,12 @@ struct Certificate {
       // Required. Type of the condition, known values are (`Ready`, `Issuing`).
       kgen::String type{};
       kgen::UnknownFields unknown_fields{};
+
+      struct StatusValues {
+        static constexpr std::string_view kFalse = "False";
+        static constexpr std::string_view kTrue = "True";
+        static constexpr std::string_view kUnknown = "Unknown";
+      };
 
       static const kgen::TypeTable kTable;
     };
@@ -488,13 +488,6 @@ struct Certificate {
     static const kgen::TypeTable kTable;
   };
 
-  // The fields that field selectors support, besides metadata.name and metadata.namespace.
-  struct SelectableFields {
-    static constexpr std::string_view kSpecIssuerRefGroup = "spec.issuerRef.group";
-    static constexpr std::string_view kSpecIssuerRefKind = "spec.issuerRef.kind";
-    static constexpr std::string_view kSpecIssuerRefName = "spec.issuerRef.name";
-  };
-
   kgen::meta::v1::ObjectMeta metadata{};
 
   // Specification of the desired state of the Certificate resource.
@@ -506,13 +499,23 @@ struct Certificate {
   kgen::Optional<Status> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
+  // The fields that field selectors support, besides metadata.name and metadata.namespace.
+  struct SelectableFields {
+    static constexpr std::string_view kSpecIssuerRefGroup = "spec.issuerRef.group";
+    static constexpr std::string_view kSpecIssuerRefKind = "spec.issuerRef.kind";
+    static constexpr std::string_view kSpecIssuerRefName = "spec.issuerRef.name";
+  };
+
   static const kgen::TypeTable kTable;
   // The columns of `kubectl get`.
   static const kgen::PrinterColumns kPrinterColumns;
 };
 
+// A list of Certificate objects.
 struct CertificateList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Certificate> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -532,7 +535,7 @@ struct CertificateList {
 using CertificateSpec = Certificate::Spec;
 using CertificateStatus = Certificate::Status;
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 using ::certs::cert_manager::operator==;
 
 }  // namespace certs::cert_manager::v1

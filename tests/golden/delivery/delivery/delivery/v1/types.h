@@ -96,8 +96,11 @@ struct Rollout {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Rollout objects.
 struct RolloutList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Rollout> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -117,7 +120,7 @@ struct RolloutList {
 using RolloutSpec = Rollout::Spec;
 using RolloutStatus = Rollout::Status;
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

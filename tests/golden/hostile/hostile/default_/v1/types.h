@@ -37,14 +37,14 @@ struct Client {
     using Spec_2 = Spec_f7979143;
 
     struct ETIMEDOUT_2_ {
+      // `EOF`. One of EOFValues.
+      kgen::String EOF_{};
+      kgen::UnknownFields unknown_fields{};
+
       struct EOFValues {
         static constexpr std::string_view kEOF = "EOF";
         static constexpr std::string_view k_INT_MAX = "INT_MAX";
       };
-
-      // `EOF`. One of EOFValues.
-      kgen::String EOF_{};
-      kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
     };
@@ -95,51 +95,6 @@ struct Client {
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
-    };
-
-    struct ByNameValues {
-      static constexpr std::string_view kC = "C";
-    };
-
-    struct CodeValues {
-      static constexpr std::int64_t ksDash_5 = -5;
-      static constexpr std::int64_t ksDash_9223372036854775808 = -9223372036854775807 - 1;
-      static constexpr std::int64_t k_301 = 301;
-      static constexpr std::int64_t k_9223372036854775807 = 9223372036854775807;
-    };
-
-    struct ModeValues {
-      static constexpr std::string_view ksEmpty = "";
-      static constexpr std::string_view ksNotEqual = "!=";
-      static constexpr std::string_view ksNotTilde = "!~";
-      static constexpr std::string_view ksDash = "-";
-      static constexpr std::string_view ksDash_5 = "-5";
-      static constexpr std::string_view k_1 = "1";
-      static constexpr std::string_view ks_1_Dot_0 = "1.0";
-      static constexpr std::string_view k_10 = "10";
-      static constexpr std::string_view ksEqual = "=";
-      static constexpr std::string_view ksEqualTilde = "=~";
-      static constexpr std::string_view ksQuestionQuestionSlash = "?\?/";
-      static constexpr std::string_view ks_HKEY_Backslash_Software = "HKEY\\Software";
-      static constexpr std::string_view kNULL = "NULL";
-      static constexpr std::string_view kREPLACE = "REPLACE";
-      static constexpr std::string_view kReplace = "Replace";
-      static constexpr std::string_view ksUnderscore = "_";
-      static constexpr std::string_view ks_a_Dash_b = "a-b";
-      static constexpr std::string_view k_aB = "aB";
-      static constexpr std::string_view k_a_b = "a_b";
-      static constexpr std::string_view ks_caf_U00e9 = "caf\303\251";
-      static constexpr std::string_view k_default = "default";
-      static constexpr std::string_view k_kTable = "kTable";
-      static constexpr std::string_view k_on = "on";
-      static constexpr std::string_view k_replace = "replace";
-      static constexpr std::string_view ks_x_DoublequoteSemicolonSpace_int_Space_y_SpaceEqualSpace_0_SemicolonSpaceSlashSlash =
-          "x\"; int y = 0; //";
-    };
-
-    struct ModesValues {
-      static constexpr std::string_view kA = "A";
-      static constexpr std::string_view kB = "B";
     };
 
     kgen::String name{};
@@ -230,6 +185,51 @@ struct Client {
     kgen::String unknown_fields_{};
     kgen::UnknownFields unknown_fields{};
 
+    struct ByNameValues {
+      static constexpr std::string_view kC = "C";
+    };
+
+    struct CodeValues {
+      static constexpr std::int64_t ksDash_5 = -5;
+      static constexpr std::int64_t ksDash_9223372036854775808 = -9223372036854775807 - 1;
+      static constexpr std::int64_t k_301 = 301;
+      static constexpr std::int64_t k_9223372036854775807 = 9223372036854775807;
+    };
+
+    struct ModeValues {
+      static constexpr std::string_view ksEmpty = "";
+      static constexpr std::string_view ksNotEqual = "!=";
+      static constexpr std::string_view ksNotTilde = "!~";
+      static constexpr std::string_view ksDash = "-";
+      static constexpr std::string_view ksDash_5 = "-5";
+      static constexpr std::string_view k_1 = "1";
+      static constexpr std::string_view ks_1_Dot_0 = "1.0";
+      static constexpr std::string_view k_10 = "10";
+      static constexpr std::string_view ksEqual = "=";
+      static constexpr std::string_view ksEqualTilde = "=~";
+      static constexpr std::string_view ksQuestionQuestionSlash = "?\?/";
+      static constexpr std::string_view ks_HKEY_Backslash_Software = "HKEY\\Software";
+      static constexpr std::string_view kNULL = "NULL";
+      static constexpr std::string_view kREPLACE = "REPLACE";
+      static constexpr std::string_view kReplace = "Replace";
+      static constexpr std::string_view ksUnderscore = "_";
+      static constexpr std::string_view ks_a_Dash_b = "a-b";
+      static constexpr std::string_view k_aB = "aB";
+      static constexpr std::string_view k_a_b = "a_b";
+      static constexpr std::string_view ks_caf_U00e9 = "caf\303\251";
+      static constexpr std::string_view k_default = "default";
+      static constexpr std::string_view k_kTable = "kTable";
+      static constexpr std::string_view k_on = "on";
+      static constexpr std::string_view k_replace = "replace";
+      static constexpr std::string_view ks_x_DoublequoteSemicolonSpace_int_Space_y_SpaceEqualSpace_0_SemicolonSpaceSlashSlash =
+          "x\"; int y = 0; //";
+    };
+
+    struct ModesValues {
+      static constexpr std::string_view kA = "A";
+      static constexpr std::string_view kB = "B";
+    };
+
     static const kgen::TypeTable kTable;
   };
 
@@ -258,8 +258,11 @@ struct Client {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Client objects.
 struct ClientList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Client> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -291,8 +294,11 @@ struct List {
   static const kgen::TypeTable kTable;
 };
 
+// A list of List objects.
 struct ListOfLists {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<List> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -324,8 +330,11 @@ struct Lister {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Lister objects.
 struct ListerList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Lister> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -364,6 +373,19 @@ struct ScalePaths {
     static const kgen::TypeTable kTable;
   };
 
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<Spec> spec = kgen::kAbsent;
+  // `ScalePaths`.
+  kgen::Optional<ScalePaths_2_> ScalePaths_ = kgen::kAbsent;
+  // `SelectableFields`.
+  kgen::String SelectableFields_{};
+  // `kPrinterColumns`.
+  kgen::String kPrinterColumns_{};
+  kgen::String kScalePathsColumns{};
+  kgen::String kScalePathsFields{};
+  kgen::String kScalePathsKind{};
+  kgen::UnknownFields unknown_fields{};
+
   // The JSON paths of the scale subresource; empty if there is none.
   struct ScalePaths_ {
     static constexpr std::string_view kSpecReplicas = ".spec.shards";
@@ -378,26 +400,16 @@ struct ScalePaths {
     static constexpr std::string_view kSpecFooBar = "spec.foo_bar";
   };
 
-  kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<Spec> spec = kgen::kAbsent;
-  // `ScalePaths`.
-  kgen::Optional<ScalePaths_2_> ScalePaths_ = kgen::kAbsent;
-  // `SelectableFields`.
-  kgen::String SelectableFields_{};
-  // `kPrinterColumns`.
-  kgen::String kPrinterColumns_{};
-  kgen::String kScalePathsColumns{};
-  kgen::String kScalePathsFields{};
-  kgen::String kScalePathsKind{};
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
   // The columns of `kubectl get`.
   static const kgen::PrinterColumns kPrinterColumns;
 };
 
+// A list of ScalePaths objects.
 struct ScalePathsList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<ScalePaths> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -423,8 +435,11 @@ struct Values {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Values objects.
 struct ValuesList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Values> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -449,8 +464,11 @@ struct String {
   static const kgen::TypeTable kTable;
 };
 
+// A list of String objects.
 struct StringList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<String> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -474,7 +492,7 @@ using ListerSpec = Lister::Spec;
 using ScalePathsSpec = ScalePaths::Spec;
 using ScalePathsScalePaths_2_ = ScalePaths::ScalePaths_2_;
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 using ::hostile::default_::operator==;
 
 }  // namespace hostile::default_::v1

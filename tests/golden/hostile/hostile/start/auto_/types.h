@@ -43,8 +43,11 @@ struct Start {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Start objects.
 struct StartList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Start> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -63,7 +66,7 @@ struct StartList {
 // Nested types by the names that they would have in Go.
 using StartSpec = Start::Spec;
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

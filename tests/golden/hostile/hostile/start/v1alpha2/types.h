@@ -35,6 +35,10 @@ struct Oldie {
     static const kgen::TypeTable kTable;
   };
 
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<Spec> spec = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
   // The JSON paths of the scale subresource; empty if there is none.
   struct ScalePaths {
     static constexpr std::string_view kSpecReplicas = ".spec.size";
@@ -47,17 +51,16 @@ struct Oldie {
     static constexpr std::string_view kSpecSize = "spec.size";
   };
 
-  kgen::meta::v1::ObjectMeta metadata{};
-  kgen::Optional<Spec> spec = kgen::kAbsent;
-  kgen::UnknownFields unknown_fields{};
-
   static const kgen::TypeTable kTable;
   // The columns of `kubectl get`.
   static const kgen::PrinterColumns kPrinterColumns;
 };
 
+// A list of Oldie objects.
 struct OldieList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Oldie> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -76,7 +79,7 @@ struct OldieList {
 // Nested types by the names that they would have in Go.
 using OldieSpec = Oldie::Spec;
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
   return kgen::detail::EqualStruct(&a, &b, T::kTable);

@@ -165,13 +165,6 @@ struct PodMonitor {
         static const kgen::TypeTable kTable;
       };
 
-      struct SchemeValues {
-        static constexpr std::string_view kHTTP = "HTTP";
-        static constexpr std::string_view kHTTPS = "HTTPS";
-        static constexpr std::string_view k_http = "http";
-        static constexpr std::string_view k_https = "https";
-      };
-
       // authorization configures the Authorization header credentials used by the client. Cannot be set at the same
       // time as `basicAuth`, `bearerTokenSecret` or `oauth2`.
       kgen::Optional<Authorization> authorization = kgen::kAbsent;
@@ -198,8 +191,8 @@ struct PodMonitor {
       // honorTimestamps defines whether Prometheus preserves the timestamps when exposed by the target.
       kgen::Optional<bool> honorTimestamps{};
 
-      // interval at which Prometheus scrapes the metrics from the target. If empty, Prometheus uses the global scrape
-      // interval. Pattern `^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0`...
+      // interval at which Prometheus scrapes the metrics from the target. ... Pattern
+      // `^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$`.
       kgen::String interval{};
 
       // metricRelabelings defines the relabeling rules to apply to the samples before ingestion.
@@ -247,7 +240,7 @@ struct PodMonitor {
       kgen::String scheme{};
 
       // scrapeTimeout defines the timeout after which Prometheus considers the scrape to be failed. ... Pattern
-      // `^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0`...
+      // `^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$`.
       kgen::String scrapeTimeout{};
 
       // targetPort defines the name or number of the target port of the `Pod` object behind the Service, the port must
@@ -261,6 +254,13 @@ struct PodMonitor {
       // timestamp present in scraped data. Has no effect if `honorTimestamps` is false. ...
       kgen::Optional<bool> trackTimestampsStaleness{};
       kgen::UnknownFields unknown_fields{};
+
+      struct SchemeValues {
+        static constexpr std::string_view kHTTP = "HTTP";
+        static constexpr std::string_view kHTTPS = "HTTPS";
+        static constexpr std::string_view k_http = "http";
+        static constexpr std::string_view k_https = "https";
+      };
 
       static const kgen::TypeTable kTable;
     };
@@ -293,21 +293,6 @@ struct PodMonitor {
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
-    };
-
-    struct FallbackScrapeProtocolValues {
-      static constexpr std::string_view ks_OpenMetricsText0_Dot_0_Dot_1 = "OpenMetricsText0.0.1";
-      static constexpr std::string_view ks_OpenMetricsText1_Dot_0_Dot_0 = "OpenMetricsText1.0.0";
-      static constexpr std::string_view kPrometheusProto = "PrometheusProto";
-      static constexpr std::string_view ks_PrometheusText0_Dot_0_Dot_4 = "PrometheusText0.0.4";
-      static constexpr std::string_view ks_PrometheusText1_Dot_0_Dot_0 = "PrometheusText1.0.0";
-    };
-
-    using ScrapeProtocolsValues = v1::PodMonitor::Spec::FallbackScrapeProtocolValues;
-
-    struct SelectorMechanismValues {
-      static constexpr std::string_view kRelabelConfig = "RelabelConfig";
-      static constexpr std::string_view kRoleSelector = "RoleSelector";
     };
 
     // attachMetadata defines additional metadata which is added to the discovered targets. It requires Prometheus >=
@@ -354,8 +339,8 @@ struct PodMonitor {
     // be merged to stay within the limit. It requires Prometheus >= v2.45.0. At least 0.
     kgen::Optional<std::int64_t> nativeHistogramBucketLimit{};
 
-    // nativeHistogramMinBucketFactor defines if the growth factor of one bucket to the next is smaller than this,
-    // buckets will be... Pattern `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([`...
+    // nativeHistogramMinBucketFactor defines if the growth factor of one bucket to the next is smaller than... Pattern
+    // `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`.
     kgen::Quantity nativeHistogramMinBucketFactor{};
 
     // podMetricsEndpoints defines how to scrape metrics from the selected pods.
@@ -392,6 +377,21 @@ struct PodMonitor {
     kgen::Optional<std::int64_t> targetLimit{};
     kgen::UnknownFields unknown_fields{};
 
+    struct FallbackScrapeProtocolValues {
+      static constexpr std::string_view ks_OpenMetricsText0_Dot_0_Dot_1 = "OpenMetricsText0.0.1";
+      static constexpr std::string_view ks_OpenMetricsText1_Dot_0_Dot_0 = "OpenMetricsText1.0.0";
+      static constexpr std::string_view kPrometheusProto = "PrometheusProto";
+      static constexpr std::string_view ks_PrometheusText0_Dot_0_Dot_4 = "PrometheusText0.0.4";
+      static constexpr std::string_view ks_PrometheusText1_Dot_0_Dot_0 = "PrometheusText1.0.0";
+    };
+
+    using ScrapeProtocolsValues = v1::PodMonitor::Spec::FallbackScrapeProtocolValues;
+
+    struct SelectorMechanismValues {
+      static constexpr std::string_view kRelabelConfig = "RelabelConfig";
+      static constexpr std::string_view kRoleSelector = "RoleSelector";
+    };
+
     static const kgen::TypeTable kTable;
   };
 
@@ -401,10 +401,6 @@ struct PodMonitor {
       // ConfigResourceCondition describes the status of configuration resources linked to Prometheus, PrometheusAgent,
       // Alertmanager or ThanosRuler.
       struct Condition {
-        struct TypeValues {
-          static constexpr std::string_view kAccepted = "Accepted";
-        };
-
         // Required. lastTransitionTime defines the time of the last update to the current status property.
         kgen::Time lastTransitionTime{};
         // message defines the human-readable message indicating details for the condition's last transition.
@@ -424,18 +420,11 @@ struct PodMonitor {
         kgen::String type{};
         kgen::UnknownFields unknown_fields{};
 
+        struct TypeValues {
+          static constexpr std::string_view kAccepted = "Accepted";
+        };
+
         static const kgen::TypeTable kTable;
-      };
-
-      struct GroupValues {
-        static constexpr std::string_view ks_monitoring_Dot_coreos_Dot_com = "monitoring.coreos.com";
-      };
-
-      struct ResourceValues {
-        static constexpr std::string_view k_alertmanagers = "alertmanagers";
-        static constexpr std::string_view k_prometheusagents = "prometheusagents";
-        static constexpr std::string_view k_prometheuses = "prometheuses";
-        static constexpr std::string_view k_thanosrulers = "thanosrulers";
       };
 
       // Required. name defines the name of the referenced object. At least 1 character.
@@ -454,6 +443,17 @@ struct PodMonitor {
       // PrometheusAgent, ThanosRuler or Alertmanager).
       kgen::String resource{};
       kgen::UnknownFields unknown_fields{};
+
+      struct GroupValues {
+        static constexpr std::string_view ks_monitoring_Dot_coreos_Dot_com = "monitoring.coreos.com";
+      };
+
+      struct ResourceValues {
+        static constexpr std::string_view k_alertmanagers = "alertmanagers";
+        static constexpr std::string_view k_prometheusagents = "prometheusagents";
+        static constexpr std::string_view k_prometheuses = "prometheuses";
+        static constexpr std::string_view k_thanosrulers = "thanosrulers";
+      };
 
       static const kgen::TypeTable kTable;
     };
@@ -478,8 +478,11 @@ struct PodMonitor {
   static const kgen::TypeTable kTable;
 };
 
+// A list of PodMonitor objects.
 struct PodMonitorList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<PodMonitor> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -499,7 +502,7 @@ struct PodMonitorList {
 using PodMonitorSpec = PodMonitor::Spec;
 using PodMonitorStatus = PodMonitor::Status;
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 using ::monitors::monitoring::operator==;
 
 }  // namespace monitors::monitoring::v1

@@ -48,29 +48,29 @@ struct Pipeline {
     };
 
     struct OnFailure {
+      // One of ActionValues.
+      kgen::String action{};
+      kgen::Optional<std::int64_t> seconds{};
+      kgen::UnknownFields unknown_fields{};
+
       struct ActionValues {
         static constexpr std::string_view kStop = "Stop";
         static constexpr std::string_view ks_go_Dash_on = "go-on";
         static constexpr std::string_view k_stop = "stop";
       };
 
-      // One of ActionValues.
-      kgen::String action{};
-      kgen::Optional<std::int64_t> seconds{};
-      kgen::UnknownFields unknown_fields{};
-
       static const kgen::TypeTable kTable;
     };
 
     struct OnTimeout {
-      struct ActionValues {
-        static constexpr std::string_view k_stop = "stop";
-      };
-
       // One of ActionValues.
       kgen::String action{};
       kgen::Optional<std::int64_t> seconds{};
       kgen::UnknownFields unknown_fields{};
+
+      struct ActionValues {
+        static constexpr std::string_view k_stop = "stop";
+      };
 
       static const kgen::TypeTable kTable;
     };
@@ -117,8 +117,11 @@ struct Pipeline {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Pipeline objects.
 struct PipelineList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Pipeline> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -153,8 +156,11 @@ struct Task {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Task objects.
 struct TaskList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Task> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -175,7 +181,7 @@ using PipelineSpec = Pipeline::Spec;
 using PipelineStatus = Pipeline::Status;
 using TaskSpec = Task::Spec;
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 using ::pipelines::ci::operator==;
 
 }  // namespace pipelines::ci::v1

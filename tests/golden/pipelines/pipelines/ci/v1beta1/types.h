@@ -53,8 +53,11 @@ struct Pipeline {
   static const kgen::TypeTable kTable;
 };
 
+// A list of Pipeline objects.
 struct PipelineList {
+  // What the server says about the list as a whole.
   kgen::meta::v1::ListMeta metadata{};
+  // The objects of the list.
   kgen::List<Pipeline> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -73,7 +76,7 @@ struct PipelineList {
 // Nested types by the names that they would have in Go.
 using PipelineSpec = Pipeline::Spec;
 
-// The same on the wire, for every type above; see kgen/core/value.h.
+// Compares any two objects of a type above as they are on the wire; see kgen/core/value.h.
 using ::pipelines::ci::operator==;
 
 }  // namespace pipelines::ci::v1beta1
