@@ -491,14 +491,30 @@ def badly_commented(tree):
                 yield name, number, "the comment is cut; shorten the description"
 
 
+def badly_described(tree, folder):
+    """Descriptions of more than two sentences, and descriptions that occur so often that they belong to shared.yaml."""
+    seen = collections.Counter()
+    for name in tree.under(folder + "/descriptions/", suffixes=(".yaml",)):
+        for number, line in enumerate(tree.lines(name), 1):
+            found = re.search(r"\btext: (.*)", line)
+            text = found.group(1).strip('"}') if found else ""
+            count = len(re.findall(r"[.!?](?= [A-Z0-9\"`(]|$)", text))
+            seen[text] += 1
+            if count > 2:
+                yield name, number, f"{count} sentences; a description has at most two"
+            if text and seen[text] == 3:
+                yield name, number, "the description occurs three times; write it once, in shared.yaml"
+
+
 def rule_described(tree):
     """Types and members of the built-in API have descriptions. openapi/undescribed.txt has how many do not; the number
-    only falls. Each description fits into the comment of its member."""
+    only falls. Each description is short, and fits into the comment of its member."""
     yield from badly_commented(tree)
     listed = "openapi/undescribed.txt"
     rows = tree.lines(listed) if listed in tree.files else []
     allowed = {row.split()[0]: (int(row.split()[1]), i) for i, row in enumerate(rows, 1) if row and row[0] != "#"}
     for folder in sorted({name.rsplit("/", 1)[0] for name in tree.under("openapi/kubernetes-", suffixes=(".json",))}):
+        yield from badly_described(tree, folder)
         for version, count in sorted(undescribed(tree, folder).items()):
             most, line = allowed.pop(version, (0, 1))
             if count > most:

@@ -103,8 +103,8 @@ struct NamedRuleWithOperations {
   // The names of the objects that the rule matches. Empty means every name.
   kgen::List<kgen::String> resourceNames{};
 
-  // The resources, such as pods or pods/log. `*` means all without their subresources. Next to a slash, `*` means any
-  // resource or any subresource.
+  // The resources, such as pods or pods/log. `*` alone means all without their subresources; next to a slash it means
+  // any resource or any subresource.
   kgen::List<kgen::String> resources{};
 
   // One of ScopeValues. Cluster for cluster-scoped resources, Namespaced for the others, `*` for both. A Namespace
@@ -217,7 +217,7 @@ struct MutatingAdmissionPolicySpec {
   // false one outweighs errors in the others.
   kgen::List<v1::MatchCondition> matchConditions{};
 
-  // Which requests the policy concerns. It is required, with at least one of resourceRules. Webhook configurations and
+  // Which requests the policy concerns: required, with at least one of resourceRules. Webhook configurations and
   // admission policies never match.
   kgen::Optional<MatchResources> matchConstraints = kgen::kAbsent;
 
@@ -226,8 +226,8 @@ struct MutatingAdmissionPolicySpec {
   // The kind of the objects that bindings pass as params. Absent means that the policy takes no parameters.
   kgen::Optional<v1::ParamKind> paramKind = kgen::kAbsent;
 
-  // One of ReinvocationPolicyValues. IfNeeded may run the policy again if a later step of admission changes the object,
-  // so its changes must bear repetition. Never runs it once. One of them is required.
+  // One of ReinvocationPolicyValues. Required: IfNeeded may run the policy again if a later step of admission changes
+  // the object, so its changes must bear repetition; Never runs it once.
   kgen::String reinvocationPolicy{};
 
   // Named expressions for the mutations and for variables after them, as `variables.NAME`. Each is evaluated on demand;
@@ -270,19 +270,19 @@ struct MutatingAdmissionPolicy {
 
 // Says which objects a binding passes to its policy as params. Either name or selector must be set.
 struct ParamRef {
-  // The name of one object. Excludes selector.
+  // The name of one object. Exactly one of name and selector must be set.
   kgen::String name{};
 
-  // `namespace`. The namespace of the objects. If absent, that of the request. It must be absent for a cluster-scoped
-  // paramKind.
+  // `namespace`. The namespace of the objects; if absent, the namespace of the request. It must be absent for a
+  // cluster-scoped paramKind.
   kgen::String namespace_{};
 
-  // What happens if no object is found. Allow skips the binding, Deny applies the failurePolicy of the policy. One of
-  // them is required.
+  // Required: what happens if no object is found. Allow skips the binding, Deny applies the failurePolicy of the
+  // policy.
   kgen::String parameterNotFoundAction{};
 
-  // Selects the objects by their labels; an empty selector takes all. The policy runs once for each object. Excludes
-  // name.
+  // Selects the objects by their labels, all of them if it is empty; excludes name. The policy runs once for each
+  // object.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -407,8 +407,8 @@ struct RuleWithOperations {
   // for all. Requests that only read do not pass admission.
   kgen::List<kgen::String> operations{};
 
-  // The resources, such as pods or pods/log. `*` means all without their subresources. Next to a slash, `*` means any
-  // resource or any subresource.
+  // The resources, such as pods or pods/log. `*` alone means all without their subresources; next to a slash it means
+  // any resource or any subresource.
   kgen::List<kgen::String> resources{};
 
   // One of ScopeValues. Cluster for cluster-scoped resources, Namespaced for the others, `*` for both. A Namespace
@@ -576,7 +576,7 @@ struct ValidatingAdmissionPolicySpec {
   // false one outweighs errors in the others.
   kgen::List<v1::MatchCondition> matchConditions{};
 
-  // Which requests the policy concerns. It is required, with at least one of resourceRules. Webhook configurations and
+  // Which requests the policy concerns: required, with at least one of resourceRules. Webhook configurations and
   // admission policies never match.
   kgen::Optional<MatchResources> matchConstraints = kgen::kAbsent;
 

@@ -46,7 +46,7 @@ struct CustomResourceColumnDefinition {
   // without a value has an empty cell.
   kgen::String jsonPath{};
 
-  // The importance of the column. 0 shows it always, a higher number only in wide output. Absent means 0.
+  // The importance of the column: 0, or absent, shows it always, a higher number only in wide output.
   kgen::Optional<std::int32_t> priority{};
   // Required. The type of the values: integer, number, string, boolean, or date, which shows the time that has passed.
   kgen::String type{};
@@ -207,7 +207,7 @@ struct JSONSchemaProps {
   // types, defaults or descriptions.
   kgen::List<JSONSchemaProps> anyOf{};
 
-  // `default`. The value of an absent member. The server fills it in when objects are written and when they are read.
+  // `default`. The value that the server fills in for an absent member when objects are written and when they are read.
   // It must itself fulfil the schema.
   kgen::Json default_{};
 
@@ -236,42 +236,47 @@ struct JSONSchemaProps {
   kgen::String id{};
   // The schema of all elements of a list. A list of schemas is refused.
   kgen::Json items{};
-  // The largest number of elements of a list. It also lowers the estimated cost of CEL rules.
+  // The largest number of elements of a list; absent means no limit. It also lowers the estimated cost of CEL rules.
   kgen::Optional<std::int64_t> maxItems{};
-  // The largest length of a string in characters. It also lowers the estimated cost of CEL rules.
+
+  // The largest length of a string in characters; absent means no limit. It also lowers the estimated cost of CEL
+  // rules.
   kgen::Optional<std::int64_t> maxLength{};
-  // The largest number of members of an object or map. It also lowers the estimated cost of CEL rules.
+
+  // The largest number of members of an object or map; absent means no limit. It also lowers the estimated cost of CEL
+  // rules.
   kgen::Optional<std::int64_t> maxProperties{};
-  // The largest number that is allowed. See exclusiveMaximum.
+
+  // The largest number that is allowed, see exclusiveMaximum. Absent means no limit.
   kgen::Optional<double> maximum{};
-  // The smallest number of elements of a list.
+  // The smallest number of elements of a list. Absent means 0.
   kgen::Optional<std::int64_t> minItems{};
-  // The smallest length of a string in characters.
+  // The smallest length of a string in characters. Absent means 0.
   kgen::Optional<std::int64_t> minLength{};
-  // The smallest number of members of an object or map.
+  // The smallest number of members of an object or map. Absent means 0.
   kgen::Optional<std::int64_t> minProperties{};
-  // The smallest number that is allowed. See exclusiveMinimum.
+  // The smallest number that is allowed, see exclusiveMinimum. Absent means no limit.
   kgen::Optional<double> minimum{};
-  // A number of which the value must be an integral multiple.
+  // A number of which the value must be an integral multiple. Absent allows every number.
   kgen::Optional<double> multipleOf{};
   // `not`. A schema that must not hold. It may contain no types, defaults or descriptions.
   kgen::Optional<JSONSchemaProps> not_ = kgen::kAbsent;
-  // Whether null is allowed. If it is not and there is a default, a null counts as absent. Absent means false.
+  // Whether null is allowed; absent means false. If it is not and there is a default, a null counts as absent.
   kgen::Optional<bool> nullable{};
 
   // Schemas of which exactly one must hold. Their members must also be specified outside, and they may contain no
   // types, defaults or descriptions.
   kgen::List<JSONSchemaProps> oneOf{};
 
-  // A regular expression in the syntax of Go that must match some part of a string. Only ^ and $ make it match the
-  // whole string.
+  // A regular expression in the syntax of Go that must match some part of a string; absent allows every string. Only ^
+  // and $ make it match the whole string.
   kgen::String pattern{};
 
   // A part of JSON Schema that is refused here.
   kgen::Map<JSONSchemaProps> patternProperties{};
 
-  // The schemas of the members of an object, by name. Others are dropped unless x-kubernetes-preserve-unknown-fields
-  // keeps them. Excludes additionalProperties.
+  // The schemas of the members of an object, by name; excludes additionalProperties. Others are dropped unless
+  // x-kubernetes-preserve-unknown-fields keeps them.
   kgen::Map<JSONSchemaProps> properties{};
 
   // The members that an object must have. They are checked after defaults are filled in.
@@ -286,8 +291,8 @@ struct JSONSchemaProps {
   // Whether elements of a list must differ. true is refused; use x-kubernetes-list-type with set or map.
   kgen::Optional<bool> uniqueItems{};
 
-  // `x-kubernetes-embedded-resource`. Whether the value is a whole Kubernetes object. The server then checks its
-  // apiVersion, kind and metadata. Absent means false.
+  // `x-kubernetes-embedded-resource`. Whether the value is a whole Kubernetes object, whose apiVersion, kind and
+  // metadata the server then checks. Absent means false.
   kgen::Optional<bool> x_kubernetes_embedded_resource{};
 
   // `x-kubernetes-int-or-string`. Whether the value is an integer or a string; type must then be absent. Absent means
@@ -394,7 +399,7 @@ struct CustomResourceDefinitionVersion {
   kgen::String name{};
   // The columns that kubectl get shows after the name. Absent shows the age.
   kgen::List<CustomResourceColumnDefinition> additionalPrinterColumns{};
-  // Whether the version is deprecated. Each request to it then gets a warning. Absent means false.
+  // Whether the version is deprecated, so that each request to it gets a warning. Absent means false.
   kgen::Optional<bool> deprecated{};
   // The warning instead of the usual one, at most 256 characters. It is allowed only if deprecated is true.
   kgen::String deprecationWarning{};
@@ -408,7 +413,7 @@ struct CustomResourceDefinitionVersion {
   // Required. Whether the API offers this version.
   kgen::Optional<bool> served{};
 
-  // Required. Whether objects are stored in this version. It must be true of exactly one. After a change, stored
+  // Required. Whether objects are stored in this version, which must be true of exactly one. After a change, stored
   // objects stay as they are until they are written again.
   kgen::Optional<bool> storage{};
 
@@ -481,8 +486,8 @@ struct CustomResourceDefinitionCondition {
 
 // What kube-apiserver has made of a CustomResourceDefinition.
 struct CustomResourceDefinitionStatus {
-  // The names that are in use. They differ from those of the spec while another resource of the group has one of them.
-  // Set by the server.
+  // The names that are in use. They differ from the names of the spec while another resource of the group has one of
+  // them. Set by the server.
   kgen::Optional<CustomResourceDefinitionNames> acceptedNames = kgen::kAbsent;
 
   // Elements are identified by `type`. The latest observations, one for each type of condition. Established means that

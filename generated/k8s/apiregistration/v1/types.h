@@ -46,7 +46,7 @@ struct ServiceReference {
 
 // Names a group version, the server to which its requests go, and its rank in discovery.
 struct APIServiceSpec {
-  // The PEM certificates with which kube-apiserver verifies the other server. Empty means the trusted roots of its
+  // The PEM certificates with which kube-apiserver verifies the other server; empty means the trusted roots of its
   // host. Only allowed with a service and without insecureSkipTLSVerify.
   kgen::Bytes caBundle{};
 
@@ -57,8 +57,8 @@ struct APIServiceSpec {
   // have the same resource, kubectl prefers the higher rank.
   kgen::Optional<std::int32_t> groupPriorityMinimum{};
 
-  // Whether kube-apiserver accepts any certificate of the other server, which is unsafe. Must not be set without a
-  // service. Absent means false.
+  // Whether kube-apiserver accepts any certificate of the other server, which is unsafe; absent means false. Must not
+  // be set without a service.
   kgen::Optional<bool> insecureSkipTLSVerify{};
 
   // The Service to which kube-apiserver forwards the requests. Absent means that kube-apiserver serves them itself.

@@ -114,8 +114,8 @@ struct DaemonSetSpec {
   // Required. Selects the pods that belong to the DaemonSet; it must match the labels of the template. Immutable.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
 
-  // `template`. Required. The pods to create. They run on every node that fits their node selector, affinity and
-  // tolerations. Only the restart policy Always is allowed.
+  // `template`. Required. The pods to create, on every node that fits their node selector, affinity and tolerations.
+  // Only the restart policy Always is allowed.
   kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
 
   // How the controller replaces pods after the template changes.
@@ -261,8 +261,8 @@ struct DeploymentSpec {
   // seconds.
   kgen::Optional<std::int32_t> minReadySeconds{};
 
-  // Whether changes of the template wait. A paused Deployment still scales and still replaces lost pods. Absent means
-  // no.
+  // Whether changes of the template wait; absent means no. A paused Deployment still scales and still replaces lost
+  // pods.
   kgen::Optional<bool> paused{};
 
   // How long a rollout may go without progress before the condition Progressing becomes False; it goes on nevertheless.
@@ -277,9 +277,7 @@ struct DeploymentSpec {
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
   // How old pods give way to new ones.
   kgen::Optional<DeploymentStrategy> strategy = kgen::kAbsent;
-
-  // `template`. Required. The pods to create. Any change of it starts a rollout. Only the restart policy Always is
-  // allowed.
+  // `template`. Required. The pods to create, with the restart policy Always only. Any change of it starts a rollout.
   kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -398,8 +396,8 @@ struct ReplicaSetSpec {
   // Required. Selects the pods that belong to the ReplicaSet; it must match the labels of the template. Immutable.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
 
-  // `template`. The pods to create. A change concerns only pods that are created afterwards. Only the restart policy
-  // Always is allowed.
+  // `template`. The pods to create, with the restart policy Always only. A change concerns only pods that are created
+  // afterwards.
   kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -572,8 +570,8 @@ struct StatefulSetSpec {
   // names. Default: "". Immutable.
   kgen::String serviceName{};
 
-  // `template`. Required. The pods to create. Each is named after the StatefulSet and its ordinal, such as web-0. Only
-  // the restart policy Always is allowed.
+  // `template`. Required. The pods to create, each named after the StatefulSet and its ordinal, such as web-0. Only the
+  // restart policy Always is allowed.
   kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;
 
   // How the controller replaces pods after the template changes.

@@ -87,8 +87,8 @@ struct SelfSubjectReview {
 
 // Says what a token is for and how long it lasts.
 struct TokenRequestSpec {
-  // Who may accept the token. A receiver must refuse a token that is not for one of its own identifiers. Empty means
-  // the API server.
+  // Who may accept the token; empty means the API server. A receiver must refuse a token that is not for one of its own
+  // identifiers.
   kgen::List<kgen::String> audiences{};
 
   // The object whose deletion makes the token invalid. Absent binds it to the service account alone.

@@ -65,11 +65,11 @@ struct ContainerResourceMetricSource {
 
 // The value of a metric, in the form that its target has.
 struct MetricValueStatus {
-  // The average use of the pods in relation to what they request. In percent.
+  // The average use of the pods in relation to what they request. In percent. Set by the controller.
   kgen::Optional<std::int32_t> averageUtilization{};
-  // The average of the metric over all pods.
+  // The average of the metric over all pods. Set by the controller.
   kgen::Quantity averageValue{};
-  // The value of the metric as a whole.
+  // The value of the metric as a whole. Set by the controller.
   kgen::Quantity value{};
   kgen::UnknownFields unknown_fields{};
 
@@ -78,11 +78,11 @@ struct MetricValueStatus {
 
 // The use of a resource in one container of each pod, as the autoscaler last read it.
 struct ContainerResourceMetricStatus {
-  // Required. The resource, for example cpu or memory.
+  // Required. The resource, for example cpu or memory. Set by the controller.
   kgen::String name{};
-  // Required. Which container of each pod was measured, by name.
+  // Required. Which container of each pod was measured, by name. Set by the controller.
   kgen::String container{};
-  // Required. The value that the autoscaler last read.
+  // Required. The value that the autoscaler last read. Set by the controller.
   kgen::Optional<MetricValueStatus> current = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -137,9 +137,9 @@ struct ExternalMetricSource {
 
 // A metric of something outside the cluster, as the autoscaler last read it.
 struct ExternalMetricStatus {
-  // Required. The value that the autoscaler last read.
+  // Required. The value that the autoscaler last read. Set by the controller.
   kgen::Optional<MetricValueStatus> current = kgen::kAbsent;
-  // Required. The name of the metric and the series to read.
+  // Required. The name of the metric and the series to read. Set by the controller.
   kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -172,8 +172,8 @@ struct HPAScalingRules {
   // Default: "Max".
   kgen::String selectPolicy{};
 
-  // How far back it looks for the most cautious proposal, 0 to 3600. Absent means 0 for scaling up; for scaling down
-  // kube-controller-manager decides, normally 300. In seconds.
+  // How far back it looks for the most cautious proposal, 0 to 3600. Absent is stored as 0 for scaling up; for scaling
+  // down kube-controller-manager decides, normally 300. In seconds.
   kgen::Optional<std::int32_t> stabilizationWindowSeconds{};
 
   // How far a metric may be off its target without effect, as a fraction such as 0.05. Absent means the value of the
@@ -321,11 +321,11 @@ struct HorizontalPodAutoscalerCondition {
 
 // A metric of one object, as the autoscaler last read it.
 struct ObjectMetricStatus {
-  // Required. The value that the autoscaler last read.
+  // Required. The value that the autoscaler last read. Set by the controller.
   kgen::Optional<MetricValueStatus> current = kgen::kAbsent;
-  // Required. The object whose metric was read.
+  // Required. The object whose metric was read. Set by the controller.
   kgen::Optional<CrossVersionObjectReference> describedObject = kgen::kAbsent;
-  // Required. The name of the metric and the series to read.
+  // Required. The name of the metric and the series to read. Set by the controller.
   kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -338,9 +338,9 @@ struct ObjectMetricStatus {
 
 // A custom metric of the pods, as the autoscaler last read it.
 struct PodsMetricStatus {
-  // Required. The value that the autoscaler last read.
+  // Required. The value that the autoscaler last read. Set by the controller.
   kgen::Optional<MetricValueStatus> current = kgen::kAbsent;
-  // Required. The name of the metric and the series to read.
+  // Required. The name of the metric and the series to read. Set by the controller.
   kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -352,9 +352,9 @@ struct PodsMetricStatus {
 
 // The use of a resource by the pods, as the autoscaler last read it.
 struct ResourceMetricStatus {
-  // Required. The resource, for example cpu or memory.
+  // Required. The resource, for example cpu or memory. Set by the controller.
   kgen::String name{};
-  // Required. The value that the autoscaler last read.
+  // Required. The value that the autoscaler last read. Set by the controller.
   kgen::Optional<MetricValueStatus> current = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -365,17 +365,19 @@ struct ResourceMetricStatus {
 
 // One metric as the autoscaler last read it. The member that type names is set.
 struct MetricStatus {
-  // The use of a resource in one container of each pod.
+  // The use of a resource in one container of each pod. Set by the controller.
   kgen::Optional<ContainerResourceMetricStatus> containerResource = kgen::kAbsent;
-  // A metric of something outside the cluster.
+  // A metric of something outside the cluster. Set by the controller.
   kgen::Optional<ExternalMetricStatus> external = kgen::kAbsent;
-  // A metric of one object in the cluster.
+  // A metric of one object in the cluster. Set by the controller.
   kgen::Optional<ObjectMetricStatus> object = kgen::kAbsent;
-  // A custom metric of each pod, averaged over the pods.
+  // A custom metric of each pod, averaged over the pods. Set by the controller.
   kgen::Optional<PodsMetricStatus> pods = kgen::kAbsent;
-  // The use of a resource by each pod, all containers together.
+  // The use of a resource by each pod, all containers together. Set by the controller.
   kgen::Optional<ResourceMetricStatus> resource = kgen::kAbsent;
-  // Required. Which source the metric has, ContainerResource, External, Object, Pods or Resource.
+
+  // Required. Which source the metric has, ContainerResource, External, Object, Pods or Resource. Set by the
+  // controller.
   kgen::String type{};
   kgen::UnknownFields unknown_fields{};
 

@@ -129,24 +129,24 @@ struct SuccessPolicy {
 // Describes the pods of a Job and when it is done. In the template of a CronJob its members get no defaults, and each
 // of them may change.
 struct JobSpec {
-  // How long the Job may take from its start. After that the controller stops its pods, and the Job has failed.
+  // How long the Job may take from its start until the controller stops its pods and fails it; absent means no limit.
   // Suspending the Job resets the clock. In seconds.
   kgen::Optional<std::int64_t> activeDeadlineSeconds{};
 
-  // How many failures the Job survives. Absent is stored as 6, or as the largest 32-bit number if backoffLimitPerIndex
-  // is set.
+  // How many failures the Job survives. With backoffLimitPerIndex, absent is stored as the largest 32-bit number
+  // instead. Default: 6.
   kgen::Optional<std::int32_t> backoffLimit{};
 
-  // How many failures each index survives. It needs completion mode Indexed and restart policy Never. If absent, only
-  // backoffLimit counts. Immutable.
+  // How many failures each index survives; if absent, only backoffLimit counts. It needs completion mode Indexed and
+  // restart policy Never. Immutable.
   kgen::Optional<std::int32_t> backoffLimitPerIndex{};
 
   // One of CompletionModeValues. NonIndexed makes all pods alike. Indexed gives each a number from 0 to completions -
   // 1, and each number needs one success. Default: "NonIndexed". Immutable.
   kgen::String completionMode{};
 
-  // How many pods must succeed. Absent is stored as 1 if parallelism is absent too; otherwise one success suffices.
-  // Only an Indexed Job can change it, together with an equal parallelism.
+  // How many pods must succeed. Absent is stored as 1 if parallelism is absent too, and otherwise one success suffices;
+  // only an Indexed Job can change it, together with an equal parallelism.
   kgen::Optional<std::int32_t> completions{};
 
   // The controller that runs the Job, as a domain and path. Absent, or kubernetes.io/job-controller, means the built-in
@@ -172,8 +172,8 @@ struct JobSpec {
   // it is being deleted. Absent is stored as Failed beside podFailurePolicy, else as TerminatingOrFailed.
   kgen::String podReplacementPolicy{};
 
-  // Selects the pods of the Job. The server writes it unless manualSelector is true; then it must match the labels of
-  // the template. In a CronJob it must be absent. Immutable.
+  // Selects the pods of the Job; in a CronJob it must be absent. The server writes it unless manualSelector is true;
+  // then it must match the labels of the template. Immutable.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
 
   // Lets an Indexed Job succeed before all its indexes have. Absent means that all completions are needed. Immutable.
@@ -239,18 +239,18 @@ struct CronJobSpec {
   // as @hourly.
   kgen::String schedule{};
 
-  // How late a Job that missed its time may start; after that the controller skips it. Absent means no deadline. With
-  // less than 10, Jobs may never start. In seconds.
+  // How late a Job that missed its time may start before the controller skips it; absent means no deadline. With less
+  // than 10, Jobs may never start. In seconds.
   kgen::Optional<std::int64_t> startingDeadlineSeconds{};
 
   // How many successful Jobs the controller keeps. 0 keeps none. Default: 3.
   kgen::Optional<std::int32_t> successfulJobsHistoryLimit{};
 
-  // Whether new Jobs are held back. Running ones go on. Afterwards the controller makes up for the last missed start
-  // unless its deadline is over. Default: false.
+  // Whether new Jobs are held back, while running ones go on. Afterwards the controller makes up for the last missed
+  // start unless its deadline is over. Default: false.
   kgen::Optional<bool> suspend{};
 
-  // The time zone of the schedule by its IANA name, for example Europe/Berlin. Absent means that of
+  // The time zone of the schedule by its IANA name, for example Europe/Berlin. Absent means the time zone of
   // kube-controller-manager.
   kgen::String timeZone{};
   kgen::UnknownFields unknown_fields{};

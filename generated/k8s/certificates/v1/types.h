@@ -51,8 +51,8 @@ struct CertificateSigningRequestSpec {
   // The UID of the user who created the request, if the authenticator reported one. Set by the server.
   kgen::String uid{};
 
-  // Each one of UsagesValues. What the key of the certificate may be used for. At least one is needed, and none twice.
-  // Signers often accept only certain sets.
+  // Each one of UsagesValues. What the key of the certificate may be used for, at least one and none twice. Signers
+  // often accept only certain sets.
   kgen::List<kgen::String> usages{};
 
   // The name of the user who created the request. Set by the server.
@@ -92,7 +92,7 @@ struct CertificateSigningRequestSpec {
 struct CertificateSigningRequestCondition {
   // When the status last changed from one value to another. If it is absent, the server fills it in.
   kgen::Time lastTransitionTime{};
-  // When the condition was last written. If it is absent, the server fills in the current time.
+  // When the condition was last written. The server fills in the current time if it is absent.
   kgen::Time lastUpdateTime{};
   // A text for people that explains the status.
   kgen::String message{};
@@ -116,7 +116,7 @@ struct CertificateSigningRequestStatus {
   kgen::Bytes certificate{};
 
   // Elements are identified by `type`. The decisions about the request; empty means pending. Approved and Denied need
-  // the subresource approval. Once there, they and Failed cannot be removed.
+  // the subresource approval, and like Failed they cannot be removed.
   kgen::List<CertificateSigningRequestCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -129,7 +129,7 @@ struct CertificateSigningRequestStatus {
 struct CertificateSigningRequest {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required. The request and who made it. It cannot be changed; an update keeps the old one without an error.
+  // Required. The request and who made it. An update keeps the old one without an error.
   kgen::Optional<CertificateSigningRequestSpec> spec = kgen::kAbsent;
   // The decisions about the request, and the certificate once it is issued.
   kgen::Optional<CertificateSigningRequestStatus> status = kgen::kAbsent;

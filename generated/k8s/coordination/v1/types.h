@@ -33,23 +33,26 @@ using ::kgen::operator<<;
 
 // Says who holds a lease and until when. The server enforces none of it; clients follow the rules by agreement.
 struct LeaseSpec {
-  // When the present holder acquired the lease.
+  // When the present holder acquired the lease, by the clock of the holder.
   kgen::MicroTime acquireTime{};
   // Who holds the lease, by a name that no other candidate has. Empty or absent means that nobody does.
   kgen::String holderIdentity{};
-  // How long others wait after they last saw a renewal before they may take the lease. Must be above 0. In seconds.
+
+  // How long others wait after they last saw a renewal before they may take the lease. Must be above 0 if it is
+  // present. In seconds.
   kgen::Optional<std::int32_t> leaseDurationSeconds{};
+
   // How often the lease has passed from one holder to another.
   kgen::Optional<std::int32_t> leaseTransitions{};
 
-  // To whom the present holder should give up the lease. Needs a strategy. The server drops it if coordinated leader
+  // To whom the present holder should give up the lease; needs a strategy. The server drops it if coordinated leader
   // election is disabled.
   kgen::String preferredHolder{};
 
   // When the holder last renewed the lease, by the clock of the holder.
   kgen::MicroTime renewTime{};
 
-  // How coordinated leader election chooses the holder, for example OldestEmulationVersion. Absent means that
+  // How coordinated leader election chooses the holder, for example OldestEmulationVersion; absent means that
   // candidates compete. The server drops it if that feature is disabled.
   kgen::String strategy{};
   kgen::UnknownFields unknown_fields{};

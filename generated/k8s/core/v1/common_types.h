@@ -135,20 +135,20 @@ struct PodAffinityTerm {
   // Selects pods by their labels. Absent selects none, and an empty selector selects all pods of the namespaces.
   kgen::Optional<kgen::meta::v1::LabelSelector> labelSelector = kgen::kAbsent;
 
-  // Keys of labels whose values must be those of the new pod. On creation the server adds them to labelSelector, which
-  // must then be set.
+  // Keys of labels that must have the same values as in the new pod. On creation the server adds them to labelSelector,
+  // which must then be set.
   kgen::List<kgen::String> matchLabelKeys{};
 
-  // Keys of labels whose values must differ from those of the new pod. On creation the server adds them to
-  // labelSelector, which must then be set.
+  // Keys of labels that must have other values than in the new pod. On creation the server adds them to labelSelector,
+  // which must then be set.
   kgen::List<kgen::String> mismatchLabelKeys{};
 
   // Selects namespaces by their labels, in addition to those in namespaces. Absent adds none, and an empty selector
   // adds all.
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
 
-  // Namespaces in which pods are looked for, besides those of namespaceSelector. If neither gives any, it is the
-  // namespace of the new pod.
+  // Namespaces in which pods are looked for, besides the namespaces of namespaceSelector. If neither gives any, it is
+  // the namespace of the new pod.
   kgen::List<kgen::String> namespaces{};
 
   // Required. The label of nodes that defines a place, such as topology.kubernetes.io/zone. Nodes with the same value
@@ -421,7 +421,7 @@ struct ClusterTrustBundleProjection {
   // The one bundle to write. Exactly one of name and signerName is set.
   kgen::String name{};
 
-  // Selects bundles among those of signerName; only allowed with it. Absent selects none, and an empty selector all of
+  // Selects among the bundles of signerName; only allowed with it. Absent selects none, and an empty selector all of
   // the signer.
   kgen::Optional<kgen::meta::v1::LabelSelector> labelSelector = kgen::kAbsent;
 
@@ -444,7 +444,7 @@ struct ClusterTrustBundleProjection {
 
 // Turns every entry of a ConfigMap into an environment variable.
 struct ConfigMapEnvSource {
-  // The name of the ConfigMap, in the namespace of the pod.
+  // The name of the ConfigMap, in the namespace of the pod. It must not be empty.
   kgen::String name{};
   // Whether the container may start without the ConfigMap. Absent means that it waits until the ConfigMap exists.
   kgen::Optional<bool> optional{};
@@ -455,7 +455,7 @@ struct ConfigMapEnvSource {
 
 // Selects one key of a ConfigMap.
 struct ConfigMapKeySelector {
-  // The name of the ConfigMap, in the namespace of the pod.
+  // The name of the ConfigMap, in the namespace of the pod. It must not be empty.
   kgen::String name{};
   // Required. The key in data to read.
   kgen::String key{};
@@ -473,8 +473,8 @@ struct KeyToPath {
   // Required. The key to write.
   kgen::String key{};
 
-  // The permission bits of the file, 0 to 0777 in octal. JSON has only decimal numbers, in which 0644 is 420. Absent
-  // means the defaultMode of the volume.
+  // The permission bits of the file, 0 to 0777 in octal, which JSON has in decimal: 0644 is 420. Absent means the
+  // defaultMode of the volume.
   kgen::Optional<std::int32_t> mode{};
 
   // Required. The file to write, relative to the root of the volume and without "..".
@@ -486,7 +486,7 @@ struct KeyToPath {
 
 // Writes entries of a ConfigMap as files into a projected volume.
 struct ConfigMapProjection {
-  // The name of the ConfigMap, in the namespace of the pod.
+  // The name of the ConfigMap, in the namespace of the pod. It must not be empty.
   kgen::String name{};
 
   // The keys to write and their files. Absent writes every key to a file of its name; a listed key must exist unless
@@ -505,11 +505,11 @@ struct ConfigMapProjection {
 // A read-only volume with the entries of a ConfigMap as files. Later changes of the ConfigMap reach the files after a
 // while.
 struct ConfigMapVolumeSource {
-  // The name of the ConfigMap, in the namespace of the pod.
+  // The name of the ConfigMap, in the namespace of the pod. It must not be empty.
   kgen::String name{};
 
-  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers, in
-  // which 0644 is 420. An fsGroup may add bits. Default: 420.
+  // The permission bits of files that have no mode of their own, 0 to 0777 in octal, which JSON has in decimal: 0644 is
+  // 420. An fsGroup may add bits. Default: 420.
   kgen::Optional<std::int32_t> defaultMode{};
 
   // The keys to write and their files. Absent writes every key to a file of its name; a listed key must exist unless
@@ -640,7 +640,7 @@ struct SecretEnvSource {
 struct EnvFromSource {
   // The ConfigMap with the entries.
   kgen::Optional<ConfigMapEnvSource> configMapRef = kgen::kAbsent;
-  // A text put before each key to form the name of the variable.
+  // A text put before each key to form the name of the variable. Absent means none.
   kgen::String prefix{};
   // The Secret with the entries.
   kgen::Optional<SecretEnvSource> secretRef = kgen::kAbsent;
@@ -747,8 +747,8 @@ struct Lifecycle {
   // the pod.
   kgen::Optional<LifecycleHandler> preStop = kgen::kAbsent;
 
-  // One of StopSignalValues. The signal that stops the container. Absent means that of the image, or else SIGTERM. It
-  // needs spec.os.name of the pod and a feature gate.
+  // One of StopSignalValues. The signal that stops the container; absent means the one that the image names, or else
+  // SIGTERM. It needs spec.os.name of the pod and a feature gate.
   kgen::String stopSignal{};
   kgen::UnknownFields unknown_fields{};
 
@@ -858,7 +858,7 @@ struct Probe {
   // An attempt to open a TCP connection to the container. To open it is a success.
   kgen::Optional<TCPSocketAction> tcpSocket = kgen::kAbsent;
 
-  // How long the container may take to stop if this probe fails. Absent takes the value of the pod. Not for readiness
+  // How long the container may take to stop if this probe fails; absent takes the value of the pod. Not for readiness
   // probes. In seconds.
   kgen::Optional<std::int64_t> terminationGracePeriodSeconds{};
 
@@ -917,7 +917,7 @@ struct ContainerResizePolicy {
 struct ResourceClaim {
   // Required. The name of an entry in the resourceClaims of the pod.
   kgen::String name{};
-  // The request within the claim whose devices the container gets. Absent means those of all requests.
+  // The request within the claim whose devices the container gets. Absent means the devices of all requests.
   kgen::String request{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1008,8 +1008,8 @@ struct WindowsSecurityContextOptions {
   // The credential spec object to use for the group managed service account.
   kgen::String gmsaCredentialSpecName{};
 
-  // Whether the containers run as processes of the node. All containers of a pod must agree, and hostNetwork must be
-  // true. Absent means no.
+  // Whether the containers run as processes of the node; absent means no. All containers of a pod must agree, and
+  // hostNetwork must be true.
   kgen::Optional<bool> hostProcess{};
 
   // The Windows user of the container, optionally with a domain and a backslash before it. Absent takes the user of the
@@ -1020,36 +1020,36 @@ struct WindowsSecurityContextOptions {
   static const kgen::TypeTable kTable;
 };
 
-// Security settings for one container. They take precedence over those of the pod.
+// Security settings for one container, which take precedence over the settings of the pod.
 struct SecurityContext {
-  // Whether a process may gain privileges that its parent lacks, for example by setuid. Absent means yes, and
-  // privileged containers always can. Not for Windows.
+  // Whether a process may gain privileges that its parent lacks, for example by setuid; privileged containers always
+  // can. Absent means yes; not for Windows.
   kgen::Optional<bool> allowPrivilegeEscalation{};
 
-  // The AppArmor profile of the container. Absent takes that of the pod. Not for Windows.
+  // The AppArmor profile of the container; absent takes the one of the pod. Not for Windows.
   kgen::Optional<v1::AppArmorProfile> appArmorProfile = kgen::kAbsent;
   // Linux capabilities to add to or drop from those that the container runtime grants. Not for Windows.
   kgen::Optional<v1::Capabilities> capabilities = kgen::kAbsent;
-  // Whether root in the container has the powers of root on the node. Absent means no. Not for Windows.
+  // Whether root in the container has the powers of root on the node; absent means no. Not for Windows.
   kgen::Optional<bool> privileged{};
 
-  // One of ProcMountValues. How much of /proc is hidden from the container. Absent means Default; Unmasked needs
+  // One of ProcMountValues. How much of /proc is hidden from the container; absent means Default, and Unmasked needs
   // hostUsers to be false. Not for Windows.
   kgen::String procMount{};
 
-  // Whether the container cannot write to its root file system. Absent means no. Not for Windows.
+  // Whether the container cannot write to its root file system; absent means no. Not for Windows.
   kgen::Optional<bool> readOnlyRootFilesystem{};
-  // The primary group ID of the container. Absent takes that of the pod. Not for Windows.
+  // The primary group ID of the container; absent takes the one of the pod. Not for Windows.
   kgen::Optional<std::int64_t> runAsGroup{};
   // Whether the kubelet refuses to start the container if it would run as user 0. Absent takes the value of the pod.
   kgen::Optional<bool> runAsNonRoot{};
-  // The user ID of the container. Absent takes that of the pod, or else the user of the image. Not for Windows.
+  // The user ID of the container; absent takes the one of the pod, or else the user of the image. Not for Windows.
   kgen::Optional<std::int64_t> runAsUser{};
-  // The SELinux label of the container. Absent takes that of the pod. Not for Windows.
+  // The SELinux label of the container; absent takes the one of the pod. Not for Windows.
   kgen::Optional<SELinuxOptions> seLinuxOptions = kgen::kAbsent;
-  // Which system calls the container may make. Absent takes the profile of the pod. Not for Windows.
+  // Which system calls the container may make; absent takes the profile of the pod. Not for Windows.
   kgen::Optional<v1::SeccompProfile> seccompProfile = kgen::kAbsent;
-  // Settings that only Windows containers have. Absent takes those of the pod. Not for Linux.
+  // Settings that only Windows containers have; absent takes the settings of the pod. Not for Linux.
   kgen::Optional<WindowsSecurityContextOptions> windowsOptions = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -1085,18 +1085,18 @@ struct VolumeMount {
   // Required. Where the volume appears in the container. No two mounts of a container may have the same path.
   kgen::String mountPath{};
 
-  // One of MountPropagationValues. Whether mounts made later below the volume reach the container or the node. Absent
+  // One of MountPropagationValues. Whether mounts made later below the volume reach the container or the node; absent
   // means neither. Bidirectional needs a privileged container.
   kgen::String mountPropagation{};
 
   // Whether the container cannot write to the volume. Absent means no.
   kgen::Optional<bool> readOnly{};
 
-  // Whether mounts below are read-only too: Disabled, IfPossible or Enabled, which fails if the node cannot do it.
-  // Absent means Disabled. The last two need readOnly.
+  // Whether mounts below are read-only too: Disabled (or absent), IfPossible or Enabled, which fails if the node cannot
+  // do it. The last two need readOnly.
   kgen::String recursiveReadOnly{};
 
-  // The directory or file of the volume to mount. Absent mounts all of it. It does not follow updates of secrets and
+  // The directory or file of the volume to mount; absent mounts all of it. It does not follow updates of secrets and
   // ConfigMaps.
   kgen::String subPath{};
 
@@ -1118,15 +1118,15 @@ struct Container {
   // Required. A DNS label of at most 63 characters, unique among all containers of the pod.
   kgen::String name{};
 
-  // The arguments of the command. Absent means those of the image, unless command is set. $(NAME) inserts a variable;
-  // $$ is a dollar sign.
+  // The arguments of the command; absent means the arguments of the image, unless command is set. $(NAME) inserts a
+  // variable; $$ is a dollar sign.
   kgen::List<kgen::String> args{};
 
   // The program and its first arguments, run without a shell. Absent means the entry point of the image. $(NAME)
   // inserts a variable.
   kgen::List<kgen::String> command{};
 
-  // Elements are identified by `name`. The environment variables. They take precedence over those of envFrom, and a
+  // Elements are identified by `name`. The environment variables. They take precedence over variables of envFrom, and a
   // value may use variables that come earlier in the list.
   kgen::List<EnvVar> env{};
 
@@ -1137,8 +1137,8 @@ struct Container {
   // The image, such as registry/path:tag or with @sha256 and a digest. The server refuses a container without one.
   kgen::String image{};
 
-  // One of ImagePullPolicyValues. When the kubelet pulls the image. Absent becomes Always for the tag latest or neither
-  // tag nor digest, otherwise IfNotPresent.
+  // One of ImagePullPolicyValues. When the kubelet pulls the image. Absent is stored as Always for the tag latest or
+  // neither tag nor digest, otherwise as IfNotPresent.
   kgen::String imagePullPolicy{};
 
   // Handlers to call after the container starts and before it stops. Among init containers, only sidecars may have it.
@@ -1171,7 +1171,7 @@ struct Container {
   // must be set.
   kgen::List<ContainerRestartRule> restartPolicyRules{};
 
-  // Security options of the container. Where they set the same as those of the pod, they prevail.
+  // Security options of the container. They prevail where the pod sets the same.
   kgen::Optional<v1::SecurityContext> securityContext = kgen::kAbsent;
 
   // Checks that the container has started. Until it succeeds no other probe runs; when it fails, the kubelet kills the
@@ -1194,7 +1194,7 @@ struct Container {
   // log if the file is empty and the container failed. Default: "File".
   kgen::String terminationMessagePolicy{};
 
-  // Gives the container a terminal. It makes sense only together with stdin.
+  // Gives the container a terminal; absent means no. It makes sense only together with stdin.
   kgen::Optional<bool> tty{};
   // Elements are identified by `devicePath`. Volumes of the pod that the container sees as raw block devices.
   kgen::List<v1::VolumeDevice> volumeDevices{};
@@ -1237,8 +1237,8 @@ struct DownwardAPIVolumeFile {
   // The field of the pod to write: its name, namespace, UID, labels or annotations. The file follows later changes.
   kgen::Optional<ObjectFieldSelector> fieldRef = kgen::kAbsent;
 
-  // The permission bits of the file, 0 to 0777 in octal. JSON has only decimal numbers, in which 0644 is 420. Absent
-  // means the defaultMode of the volume.
+  // The permission bits of the file, 0 to 0777 in octal, which JSON has in decimal: 0644 is 420. Absent means the
+  // defaultMode of the volume.
   kgen::Optional<std::int32_t> mode{};
 
   // Required. The file to write, relative to the root of the volume and without "..".
@@ -1266,8 +1266,8 @@ struct DownwardAPIProjection {
 
 // A read-only volume with facts about the pod as files.
 struct DownwardAPIVolumeSource {
-  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers, in
-  // which 0644 is 420. An fsGroup may add bits. Default: 420.
+  // The permission bits of files that have no mode of their own, 0 to 0777 in octal, which JSON has in decimal: 0644 is
+  // 420. An fsGroup may add bits. Default: 420.
   kgen::Optional<std::int32_t> defaultMode{};
 
   // The files to write.
@@ -1285,7 +1285,7 @@ struct EmptyDirVolumeSource {
   // HugePages means huge pages.
   kgen::String medium{};
 
-  // How much the volume may hold. The kubelet evicts the pod if it holds more. Absent means no limit of its own.
+  // How much the volume may hold before the kubelet evicts the pod. Absent means no limit of its own.
   kgen::Quantity sizeLimit{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1297,15 +1297,15 @@ struct EphemeralContainer {
   // Required. A DNS label of at most 63 characters, unique among all containers of the pod. Immutable.
   kgen::String name{};
 
-  // The arguments of the command. Absent means those of the image, unless command is set. $(NAME) inserts a variable;
-  // $$ is a dollar sign. Immutable.
+  // The arguments of the command; absent means the arguments of the image, unless command is set. $(NAME) inserts a
+  // variable; $$ is a dollar sign. Immutable.
   kgen::List<kgen::String> args{};
 
   // The program and its first arguments, run without a shell. Absent means the entry point of the image. $(NAME)
   // inserts a variable. Immutable.
   kgen::List<kgen::String> command{};
 
-  // Elements are identified by `name`. The environment variables. They take precedence over those of envFrom, and a
+  // Elements are identified by `name`. The environment variables. They take precedence over variables of envFrom, and a
   // later one may use earlier ones in its value. Immutable.
   kgen::List<EnvVar> env{};
 
@@ -1317,8 +1317,8 @@ struct EphemeralContainer {
   // Immutable.
   kgen::String image{};
 
-  // One of ImagePullPolicyValues. When the kubelet pulls the image. Absent becomes Always for the tag latest or neither
-  // tag nor digest, otherwise IfNotPresent. Immutable.
+  // One of ImagePullPolicyValues. When the kubelet pulls the image. Absent is stored as Always for the tag latest or
+  // neither tag nor digest, otherwise as IfNotPresent. Immutable.
   kgen::String imagePullPolicy{};
 
   // Refused: ephemeral containers have no lifecycle handlers.
@@ -1337,7 +1337,7 @@ struct EphemeralContainer {
   kgen::String restartPolicy{};
   // Refused: ephemeral containers never restart.
   kgen::List<ContainerRestartRule> restartPolicyRules{};
-  // Security options of the container. Where they set the same as those of the pod, they prevail. Immutable.
+  // Security options of the container. They prevail where the pod sets the same. Immutable.
   kgen::Optional<v1::SecurityContext> securityContext = kgen::kAbsent;
   // Refused: ephemeral containers have no probes.
   kgen::Optional<Probe> startupProbe = kgen::kAbsent;
@@ -1346,7 +1346,7 @@ struct EphemeralContainer {
   // input. Immutable.
   kgen::Optional<bool> stdin_{};
 
-  // Closes the standard input after the first client that attached to it leaves. Immutable.
+  // Closes the standard input after the first client that attached to it leaves. Absent means no. Immutable.
   kgen::Optional<bool> stdinOnce{};
 
   // The container of the pod whose processes this one can see, if the runtime supports it. Absent means none in
@@ -1361,7 +1361,7 @@ struct EphemeralContainer {
   // log if the file is empty and the container failed. Default: "File". Immutable.
   kgen::String terminationMessagePolicy{};
 
-  // Gives the container a terminal. It makes sense only together with stdin. Immutable.
+  // Gives the container a terminal; absent means no. It makes sense only together with stdin. Immutable.
   kgen::Optional<bool> tty{};
 
   // Elements are identified by `devicePath`. Volumes of the pod that the container sees as raw block devices.
@@ -1415,7 +1415,7 @@ struct TypedObjectReference {
   // Required. The name of the object.
   kgen::String name{};
 
-  // `namespace`. The namespace of the object. Absent means the same one. Another one needs a feature gate, and a
+  // `namespace`. The namespace of the object; absent means the same one. Another one needs a feature gate, and a
   // ReferenceGrant there.
   kgen::String namespace_{};
 
@@ -1461,8 +1461,8 @@ struct PersistentVolumeClaimSpec {
   // selector. Immutable.
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
 
-  // The storage class of the volume. Absent takes the default class, which the server fills in; an empty string asks
-  // for a volume without a class. It cannot change once set.
+  // The storage class of the volume; an empty string asks for a volume without a class. Absent takes the default class,
+  // which the server fills in, also later. Immutable.
   kgen::String storageClassName{};
 
   // The class of adjustable attributes, such as throughput, that the CSI driver gives to the volume. It may change
@@ -1473,8 +1473,8 @@ struct PersistentVolumeClaimSpec {
   // Immutable.
   kgen::String volumeMode{};
 
-  // The volume that the claim is bound to. Set it to ask for a certain volume; otherwise the controller fills it in. It
-  // cannot change once set.
+  // The volume that the claim is bound to. Set it to ask for a certain volume; otherwise the controller fills it in.
+  // Immutable.
   kgen::String volumeName{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1527,7 +1527,7 @@ struct EphemeralVolumeSource {
 struct FCVolumeSource {
   // The filesystem type of the volume, for example ext4 or xfs, which the node must support. Absent usually means ext4.
   kgen::String fsType{};
-  // The number of the logical unit at the targets, 0 to 255.
+  // The number of the logical unit at the targets, 0 to 255. It is required with targetWWNs.
   kgen::Optional<std::int32_t> lun{};
 
   // Whether every mount of the volume is read-only, whatever the volume mounts of the containers say. Absent means
@@ -1565,7 +1565,7 @@ struct FlexVolumeSource {
   static const kgen::TypeTable kTable;
 };
 
-// A Flocker volume. No current kubelet can mount it. Exactly one member is set.
+// A Flocker volume, which no current kubelet can mount. Exactly one member is set.
 struct FlockerVolumeSource {
   // The name of the dataset, without slashes.
   kgen::String datasetName{};
@@ -1593,7 +1593,7 @@ struct GCEPersistentDiskVolumeSource {
   static const kgen::TypeTable kTable;
 };
 
-// A volume with a clone of a Git repository. Deprecated; kubelets since 1.36 cannot mount it. Clone in an init
+// A volume with a clone of a Git repository. Deprecated: kubelets since 1.36 cannot mount it, so clone in an init
 // container instead.
 struct GitRepoVolumeSource {
   // The directory to clone into, without "..". "." means the root of the volume; absent means a subdirectory named
@@ -1661,7 +1661,7 @@ struct HostPathVolumeSource {
   static const kgen::TypeTable kTable;
 };
 
-// An iSCSI disk.
+// A disk that the kubelet reaches over iSCSI.
 struct ISCSIVolumeSource {
   // Whether the discovery of targets authenticates by CHAP. If true, secretRef must be set.
   kgen::Optional<bool> chapAuthDiscovery{};
@@ -1670,8 +1670,8 @@ struct ISCSIVolumeSource {
   // The filesystem type of the volume, for example ext4 or xfs, which the node must support. Absent usually means ext4.
   kgen::String fsType{};
 
-  // The initiator name (IQN) to use instead of that of the node. The kubelet then creates an iSCSI interface for the
-  // connection.
+  // The initiator name (IQN) with which the kubelet creates an iSCSI interface for the connection. Absent takes the
+  // initiator name of the node.
   kgen::String initiatorName{};
 
   // Required. The name of the target; it begins with iqn, eui or naa.
@@ -1702,8 +1702,8 @@ struct ISCSIVolumeSource {
 
 // A read-only volume with the contents of an OCI image or artifact.
 struct ImageVolumeSource {
-  // One of PullPolicyValues. When the kubelet pulls the image. Absent becomes Always for the tag latest or neither tag
-  // nor digest, otherwise IfNotPresent.
+  // One of PullPolicyValues. When the kubelet pulls the image. Absent is stored as Always for the tag latest or neither
+  // tag nor digest, otherwise as IfNotPresent.
   kgen::String pullPolicy{};
 
   // The image or artifact, named as for a container. The pull secrets of the pod and the node apply.
@@ -1821,11 +1821,11 @@ struct PodDNSConfigOption {
 
 // Settings for resolv.conf, added to those that follow from dnsPolicy.
 struct PodDNSConfig {
-  // IP addresses of DNS servers, asked after those of dnsPolicy; at most 3. The policy None needs at least one.
+  // IP addresses of at most 3 DNS servers, asked after the servers of dnsPolicy. The policy None needs at least one.
   kgen::List<kgen::String> nameservers{};
   // Options of the resolver. They replace options of the same name that follow from dnsPolicy.
   kgen::List<PodDNSConfigOption> options{};
-  // Domains to search for short names, after those of dnsPolicy; at most 32.
+  // Domains to search for short names, at most 32, after the domains of dnsPolicy.
   kgen::List<kgen::String> searches{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1902,38 +1902,38 @@ struct PodSecurityContext {
   kgen::Optional<v1::AppArmorProfile> appArmorProfile = kgen::kAbsent;
 
   // A group ID that all containers get in addition and that owns the files of volumes that support it. Absent leaves
-  // the ownership of volumes alone. Not for Windows.
+  // the ownership of volumes alone; not for Windows.
   kgen::Optional<std::int64_t> fsGroup{};
 
-  // One of FsGroupChangePolicyValues. When the kubelet gives the files of a volume to fsGroup: Always at each mount,
-  // OnRootMismatch only if the root directory differs. Absent means Always. Not for Windows.
+  // One of FsGroupChangePolicyValues. When the kubelet gives the files of a volume to fsGroup: Always (or absent) at
+  // each mount, OnRootMismatch only if the root directory differs. Not for Windows.
   kgen::String fsGroupChangePolicy{};
 
-  // The primary group ID of the containers. Absent leaves it to the container runtime. Not for Windows.
+  // The primary group ID of the containers; absent leaves it to the container runtime. Not for Windows.
   kgen::Optional<std::int64_t> runAsGroup{};
   // Whether the kubelet refuses to start a container that would run as user 0. Absent means no check.
   kgen::Optional<bool> runAsNonRoot{};
-  // The user ID of the containers. Absent takes the user of the image. Not for Windows.
+  // The user ID of the containers; absent takes the user of the image. Not for Windows.
   kgen::Optional<std::int64_t> runAsUser{};
 
   // MountOption labels a volume when it is mounted, Recursive labels each file. If absent, MountOption where cluster
   // and volume support it, otherwise Recursive.
   kgen::String seLinuxChangePolicy{};
 
-  // The SELinux label of the containers. If it is absent, the container runtime chooses one for each container. Not for
+  // The SELinux label of the containers; if it is absent, the container runtime chooses one for each container. Not for
   // Windows.
   kgen::Optional<SELinuxOptions> seLinuxOptions = kgen::kAbsent;
 
-  // Which system calls the containers may make. Absent leaves it to the configuration of the kubelet. Not for Windows.
+  // Which system calls the containers may make; absent leaves it to the configuration of the kubelet. Not for Windows.
   kgen::Optional<v1::SeccompProfile> seccompProfile = kgen::kAbsent;
   // Further group IDs for the first process of each container. Not for Windows.
   kgen::List<std::int64_t> supplementalGroups{};
 
-  // One of SupplementalGroupsPolicyValues. Whether the groups that the image defines for the user are added. Absent
+  // One of SupplementalGroupsPolicyValues. Whether the groups that the image defines for the user are added; absent
   // means that they are. Not for Windows.
   kgen::String supplementalGroupsPolicy{};
 
-  // Kernel parameters to set in the namespaces of the pod. A kubelet rejects the pod if it does not allow one of them.
+  // Kernel parameters to set in the namespaces of the pod; a kubelet rejects the pod if it does not allow one of them.
   // Not for Windows.
   kgen::List<v1::Sysctl> sysctls{};
 
@@ -1967,12 +1967,12 @@ struct Toleration {
   // The key of the taints that match. Absent, with the operator Exists, matches every key.
   kgen::String key{};
 
-  // `operator`. One of OperatorValues. How the value is compared. Absent means Equal; Exists takes no value. Gt and Lt
-  // compare integers and need a feature gate.
+  // `operator`. One of OperatorValues. How the value is compared; absent means Equal, and Exists takes no value. Gt and
+  // Lt compare integers and need a feature gate.
   kgen::String operator_{};
 
-  // How long the pod stays on the node after such a taint appears. Absent means forever; zero or less evicts at once.
-  // Only for the effect NoExecute. In seconds.
+  // How long the pod stays on the node after such a taint appears; only for the effect NoExecute. Absent means forever;
+  // zero or less evicts at once. In seconds.
   kgen::Optional<std::int64_t> tolerationSeconds{};
 
   // The value of the taints that match. It must be empty for Exists.
@@ -2000,15 +2000,15 @@ struct TopologySpreadConstraint {
   // Selects the pods to count, in the namespace of the new pod. Absent counts none.
   kgen::Optional<kgen::meta::v1::LabelSelector> labelSelector = kgen::kAbsent;
 
-  // Keys of labels whose values must be those of the new pod. On creation the server adds them to labelSelector, which
-  // must then be set.
+  // Keys of labels that must have the same values as in the new pod. On creation the server adds them to labelSelector,
+  // which must then be set.
   kgen::List<kgen::String> matchLabelKeys{};
 
   // Required. By how many pods a place may exceed the place that has the fewest. It must be greater than zero.
   kgen::Optional<std::int32_t> maxSkew{};
 
-  // The least number of places. With fewer, the smallest count is taken to be 0. Absent means 1. It goes with
-  // DoNotSchedule only.
+  // The least number of places, with DoNotSchedule only; absent means 1. With fewer places, the smallest count is taken
+  // to be 0.
   kgen::Optional<std::int32_t> minDomains{};
 
   // One of NodeAffinityPolicyValues. Whether only nodes count that match the node affinity and selector of the pod.
@@ -2076,7 +2076,7 @@ struct SecretProjection {
   // The secret, in the namespace of the pod. It must not be empty.
   kgen::String name{};
 
-  // The keys to include and their paths. Absent includes every key, as a file of the same name. A listed key that is
+  // The keys to include and their paths; absent includes every key, as a file of the same name. A listed key that is
   // missing is an error unless optional.
   kgen::List<KeyToPath> items{};
 
@@ -2130,8 +2130,8 @@ struct VolumeProjection {
 
 // Combines several sources in one directory.
 struct ProjectedVolumeSource {
-  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers, in
-  // which 0644 is 420. An fsGroup may add bits. Default: 420.
+  // The permission bits of files that have no mode of their own, 0 to 0777 in octal, which JSON has in decimal: 0644 is
+  // 420. An fsGroup may add bits. Default: 420.
   kgen::Optional<std::int32_t> defaultMode{};
 
   // What the directory contains. No two sources may give the same path.
@@ -2205,11 +2205,11 @@ struct ScaleIOVolumeSource {
 
 // Mounts a secret as files.
 struct SecretVolumeSource {
-  // The permission bits of files that have no mode of their own, 0 to 0777 in octal. JSON has only decimal numbers, in
-  // which 0644 is 420. An fsGroup may add bits. Default: 420.
+  // The permission bits of files that have no mode of their own, 0 to 0777 in octal, which JSON has in decimal: 0644 is
+  // 420. An fsGroup may add bits. Default: 420.
   kgen::Optional<std::int32_t> defaultMode{};
 
-  // The keys to include and their paths. Absent includes every key, as a file of the same name. A listed key that is
+  // The keys to include and their paths; absent includes every key, as a file of the same name. A listed key that is
   // missing is an error unless optional.
   kgen::List<KeyToPath> items{};
 
@@ -2357,7 +2357,7 @@ struct Volume {
 
 // Describes the containers of a pod, its volumes, and how it is scheduled.
 struct PodSpec {
-  // How long the pod may be active on its node before it is stopped and marked as failed. Absent means no limit. It may
+  // How long the pod may be active on its node before it is stopped and marked as failed; absent means no limit. It may
   // later be set or lowered only. In seconds.
   kgen::Optional<std::int64_t> activeDeadlineSeconds{};
 
@@ -2368,8 +2368,8 @@ struct PodSpec {
   // itself means yes by default.
   kgen::Optional<bool> automountServiceAccountToken{};
 
-  // Required. Elements are identified by `name`. The main containers. At least one is needed. The list of a pod cannot
-  // grow or shrink later.
+  // Required. Elements are identified by `name`. The main containers, at least one. The list of a pod cannot grow or
+  // shrink later.
   kgen::List<v1::Container> containers{};
 
   // Settings for resolv.conf, added to those that follow from dnsPolicy. The policy None needs it.
@@ -2392,15 +2392,15 @@ struct PodSpec {
   // Whether the containers use the IPC namespace of the node. Absent means no.
   kgen::Optional<bool> hostIPC{};
 
-  // Whether the containers use the network of the node. Absent means no. The host ports of containers are then set to
+  // Whether the containers use the network of the node; absent means no. The host ports of containers are then set to
   // their container ports.
   kgen::Optional<bool> hostNetwork{};
 
-  // Whether the containers see the processes of the node. Absent means no. It excludes shareProcessNamespace.
+  // Whether the containers see the processes of the node; absent means no. It excludes shareProcessNamespace.
   kgen::Optional<bool> hostPID{};
 
-  // Whether user IDs in the containers are those of the node. False gives the pod a user namespace of its own, in which
-  // root has no rights on the node. Absent means true.
+  // Whether user IDs in the containers are user IDs of the node; absent means true. False gives the pod a user
+  // namespace of its own, in which root has no rights on the node.
   kgen::Optional<bool> hostUsers{};
 
   // The host name inside the pod, unless the pod uses the network of the node. Absent takes the name of the pod.
@@ -2411,15 +2411,17 @@ struct PodSpec {
   kgen::String hostnameOverride{};
 
   // Elements are identified by `name`. Secrets with credentials for pulling the images, in the namespace of the pod.
-  // Absent takes those of the service account.
+  // Absent takes the secrets of the service account.
   kgen::List<LocalObjectReference> imagePullSecrets{};
 
   // Elements are identified by `name`. Containers that run to completion, one after the other, before the main ones
   // start. One with the restart policy Always goes on running as a sidecar.
   kgen::List<v1::Container> initContainers{};
 
-  // The node that the pod runs on. The scheduler sets it; a pod that is created with it bypasses the scheduler.
+  // The node that the pod runs on; absent until the scheduler sets it. A pod that is created with it bypasses the
+  // scheduler.
   kgen::String nodeName{};
+
   // Labels that a node must have for the pod to run on it.
   kgen::Map<kgen::String> nodeSelector{};
   // The operating system of the containers. Absent means that the server does not check which settings suit it.
@@ -2462,7 +2464,7 @@ struct PodSpec {
   // and then be removed; the pod is scheduled once none is left.
   kgen::List<PodSchedulingGate> schedulingGates{};
 
-  // The group with which the pod is scheduled. If absent, the pod is scheduled on its own. It needs a feature gate.
+  // The group with which the pod is scheduled; if absent, the pod is scheduled on its own. It needs a feature gate.
   kgen::Optional<PodSchedulingGroup> schedulingGroup = kgen::kAbsent;
   // Security settings for all containers. Default: `{}`.
   kgen::Optional<PodSecurityContext> securityContext = kgen::kAbsent;
@@ -2472,11 +2474,11 @@ struct PodSpec {
   kgen::String serviceAccountName{};
   // Whether the host name inside the pod is its full domain name instead of the short one. Absent means no.
   kgen::Optional<bool> setHostnameAsFQDN{};
-  // Whether the containers of the pod see the processes of each other. Absent means no. It excludes hostPID.
+  // Whether the containers of the pod see the processes of each other; absent means no. It excludes hostPID.
   kgen::Optional<bool> shareProcessNamespace{};
 
   // The name of the headless service under which the pod has a domain name, as hostname.subdomain.namespace.svc and the
-  // cluster domain.
+  // cluster domain. Absent means no domain name.
   kgen::String subdomain{};
 
   // How long the containers may take to stop, including their preStop handlers, before the kubelet kills them. Zero
@@ -2585,8 +2587,8 @@ struct SessionAffinityConfig {
 
 // Describes how clients reach a set of pods.
 struct ServiceSpec {
-  // Whether a LoadBalancer service gets node ports, which some load balancers do not need. For that type the server
-  // fills in true. Other types must not set it.
+  // Whether a LoadBalancer service gets node ports, which some load balancers do not need. The server fills in true for
+  // that type; others must not set it.
   kgen::Optional<bool> allocateLoadBalancerNodePorts{};
 
   // The virtual IP address, which the server assigns and which then stays. None makes the service headless: DNS gives
@@ -2600,7 +2602,7 @@ struct ServiceSpec {
   // The DNS name that the service stands for as a CNAME record. The type ExternalName needs it; nothing is proxied.
   kgen::String externalName{};
 
-  // One of ExternalTrafficPolicyValues. Whether a node passes traffic from outside to pods of other nodes too. Local
+  // One of ExternalTrafficPolicyValues. Whether a node passes traffic from outside to pods of other nodes too; Local
   // keeps the client's address. For services open to the outside, the server fills in Cluster.
   kgen::String externalTrafficPolicy{};
 
@@ -2609,7 +2611,7 @@ struct ServiceSpec {
   kgen::Optional<std::int32_t> healthCheckNodePort{};
 
   // One of InternalTrafficPolicyValues. Whether a node passes traffic from inside the cluster to pods of other nodes
-  // too. Except for ExternalName, the server fills in Cluster.
+  // too. An ExternalName service has none. Default: "Cluster".
   kgen::String internalTrafficPolicy{};
 
   // Each one of IpFamiliesValues. The IP families of the service, IPv4 and IPv6, at most both. The server fills it in;
@@ -2620,14 +2622,14 @@ struct ServiceSpec {
   // RequireDualStack. Except for ExternalName, the server fills it in, usually SingleStack.
   kgen::String ipFamilyPolicy{};
 
-  // The load balancer implementation that handles the service. Absent means that of the cloud provider. Only for the
+  // The load balancer implementation that handles the service; absent means the one of the cloud provider. Only for the
   // type LoadBalancer, where it cannot change.
   kgen::String loadBalancerClass{};
 
   // The address that the load balancer should have. Deprecated; whether it has an effect depends on the cloud provider.
   kgen::String loadBalancerIP{};
 
-  // The client addresses, in CIDR notation, that the load balancer lets through. Absent lets all through. Only for the
+  // The client addresses, in CIDR notation, that the load balancer lets through; absent lets all through. Only for the
   // type LoadBalancer.
   kgen::List<kgen::String> loadBalancerSourceRanges{};
 
@@ -2639,7 +2641,7 @@ struct ServiceSpec {
   // starting. Absent means no.
   kgen::Optional<bool> publishNotReadyAddresses{};
 
-  // The labels of the pods that serve. Absent means that somebody else manages the endpoints. ExternalName ignores it.
+  // The labels of the pods that serve. Absent means that somebody else manages the endpoints; ExternalName ignores it.
   kgen::Map<kgen::String> selector{};
 
   // One of SessionAffinityValues. ClientIP sends all connections of one client address to the same pod. None does not.

@@ -791,8 +791,8 @@ struct ISCSIPersistentVolumeSource {
   // Immutable.
   kgen::String fsType{};
 
-  // The initiator name (IQN) to use instead of that of the node. The kubelet then creates an iSCSI interface for the
-  // connection. Immutable.
+  // The initiator name (IQN) with which the kubelet creates an iSCSI interface for the connection. Absent takes the
+  // initiator name of the node. Immutable.
   kgen::String initiatorName{};
 
   // Required. The name of the target; it begins with iqn, eui or naa. Immutable.
@@ -917,8 +917,8 @@ struct LoadBalancerIngress {
   // The IP address of the load balancer, if it is known by address. Set by the controller.
   kgen::String ip{};
 
-  // VIP if traffic arrives with the address of the load balancer as destination, Proxy if with that of the node or pod.
-  // With ip, absent becomes VIP. Set by the controller.
+  // VIP if traffic arrives with the address of the load balancer as destination, Proxy if with an address of the node
+  // or pod. With ip, absent is stored as VIP. Set by the controller.
   kgen::String ipMode{};
 
   // The state of the ports of the load balancer. Set by the controller.
@@ -1095,18 +1095,24 @@ struct NodeSpec {
   kgen::Optional<NodeConfigSource> configSource = kgen::kAbsent;
   // An identifier of early versions. Deprecated; nothing reads it. Immutable.
   kgen::String externalID{};
-  // The IP range of the pods of the node, equal to the first of podCIDRs. Once set it cannot change.
+
+  // The IP range of the pods of the node, equal to the first of podCIDRs. Absent until a controller assigns one.
+  // Immutable.
   kgen::String podCIDR{};
 
-  // A set: elements are unique. The IP ranges of the pods of the node, at most one of IPv4 and one of IPv6. Once set
-  // they cannot change.
+  // A set: elements are unique. The IP ranges of the pods of the node, at most one of IPv4 and one of IPv6. Absent
+  // until a controller assigns them. Immutable.
   kgen::List<kgen::String> podCIDRs{};
 
-  // The identifier of the machine at its cloud provider, in the form PROVIDER://ID. Once set it cannot change.
+  // The identifier of the machine at its cloud provider, in the form PROVIDER://ID. Absent until somebody sets it.
+  // Immutable.
   kgen::String providerID{};
+
   // Taints that keep away, or drive away, pods that do not tolerate them.
   kgen::List<v1::Taint> taints{};
-  // Keeps new pods away from the node (cordon). Pods that already run stay. A controller mirrors it in a taint.
+
+  // Keeps new pods away from the node (cordon), while pods that already run stay; absent means no. A controller mirrors
+  // it in a taint.
   kgen::Optional<bool> unschedulable{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1150,7 +1156,7 @@ struct NodeCondition {
 
 // Described which configuration a kubelet used. No kubelet since 1.24 writes it.
 struct NodeConfigStatus {
-  // The configuration in use. Absent means that of the files and flags of the node.
+  // The configuration in use. Absent means the files and flags of the node.
   kgen::Optional<NodeConfigSource> active = kgen::kAbsent;
   // The configuration that the kubelet last tried to take over.
   kgen::Optional<NodeConfigSource> assigned = kgen::kAbsent;
@@ -1471,8 +1477,8 @@ struct StorageOSPersistentVolumeSource {
 
 // Describes a volume: its size, how it may be used, and exactly one source of its storage.
 struct PersistentVolumeSpec {
-  // Each one of AccessModesValues. The ways in which the volume may be mounted. A claim binds to it only if all modes
-  // of the claim are among them. At least one is needed.
+  // Each one of AccessModesValues. The ways in which the volume may be mounted, at least one. A claim binds to it only
+  // if all modes of the claim are among them.
   kgen::List<kgen::String> accessModes{};
 
   // An AWS EBS disk. Kubernetes leaves it to the CSI driver ebs.csi.aws.com, which must be installed. Immutable.
@@ -1519,9 +1525,7 @@ struct PersistentVolumeSpec {
   kgen::List<kgen::String> mountOptions{};
   // A directory of an NFS server. Immutable.
   kgen::Optional<NFSVolumeSource> nfs = kgen::kAbsent;
-
-  // The nodes from which the volume can be reached; pods that use it run only there. Absent means all nodes. It cannot
-  // change once set.
+  // The nodes from which the volume can be reached; pods that use it run only there. Absent means all nodes. Immutable.
   kgen::Optional<VolumeNodeAffinity> nodeAffinity = kgen::kAbsent;
 
   // One of PersistentVolumeReclaimPolicyValues. What happens to the volume after its claim is deleted. A dynamically
@@ -2210,11 +2214,11 @@ struct ResourceQuotaList {
 struct Secret {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // The contents by key. Values are in base64. Keys consist of letters, digits, `-`, `_` and `.`.
+  // The contents by key, with values in base64. Keys consist of letters, digits, `-`, `_` and `.`.
   kgen::Map<kgen::Bytes> data{};
 
-  // Whether contents can no longer change. Once it is true, it stays true; only deleting the secret helps. Absent means
-  // false.
+  // Whether contents can no longer change; absent means false. Once it is true, it stays true; only deleting the secret
+  // helps.
   kgen::Optional<bool> immutable{};
 
   // Contents as plain text, for writing only. The server merges them into data, where they replace equal keys, and
@@ -2283,7 +2287,7 @@ struct Service {
 struct ServiceAccount {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Whether pods of the account get a token mounted. A pod may decide otherwise. Absent means yes.
+  // Whether pods of the account get a token mounted; absent means yes. A pod may decide otherwise.
   kgen::Optional<bool> automountServiceAccountToken{};
   // Secrets with credentials for pulling images. They are copied to new pods of the account that list none.
   kgen::List<LocalObjectReference> imagePullSecrets{};

@@ -34,8 +34,8 @@ using ::kgen::operator<<;
 
 // Says whether a backend can take connections.
 struct EndpointConditions {
-  // Whether the backend should get new connections. False while it terminates, unless the Service publishes unready
-  // addresses. Absent counts as true.
+  // Whether the backend should get new connections; absent counts as true. False while it terminates, unless the
+  // Service publishes unready addresses.
   kgen::Optional<bool> ready{};
 
   // Like ready, but it may be true while the backend terminates. Absent means the same as ready.
@@ -92,15 +92,15 @@ struct Endpoint {
   // From where traffic should preferably come.
   kgen::Optional<EndpointHints> hints = kgen::kAbsent;
 
-  // The host name of the backend, a DNS label. With a headless Service it gets a DNS record of its own. Several
-  // backends may share it.
+  // The host name of the backend, a DNS label, which several backends may share. With a headless Service it gets a DNS
+  // record of its own.
   kgen::String hostname{};
 
-  // The node on which the backend runs.
+  // The node on which the backend runs. Absent means unknown.
   kgen::String nodeName{};
   // The object behind the backend, mostly a pod.
   kgen::Optional<::k8s::core::v1::ObjectReference> targetRef = kgen::kAbsent;
-  // The zone in which the backend runs.
+  // The zone in which the backend runs. Absent means unknown.
   kgen::String zone{};
   kgen::UnknownFields unknown_fields{};
 

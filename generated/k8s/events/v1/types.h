@@ -44,8 +44,8 @@ struct EventSeries {
   static const kgen::TypeTable kTable;
 };
 
-// A report that something happened to an object. Events are kept for a short time, normally one hour, and may get lost.
-// Only the metadata and the series of a stored event can change here.
+// A report that something happened to an object, kept for a short time, normally one hour, and perhaps lost. Only the
+// metadata and the series of a stored event can change here.
 struct Event {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};

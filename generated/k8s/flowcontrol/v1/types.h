@@ -258,15 +258,15 @@ struct FlowSchemaList {
 
 // Says how the waiting requests of a level are spread over queues, so that no flow starves the others.
 struct QueuingConfiguration {
-  // How many queues a flow may use; each request waits in the shortest of them. If few, a small flow probably has a
-  // queue without a large flow. It is at most queues. Default: 8.
+  // How many queues a flow may use, at most queues; each request waits in the shortest of them. If few, a small flow
+  // probably has a queue without a large flow. Default: 8.
   kgen::Optional<std::int32_t> handSize{};
 
   // How many requests may wait in one queue. The server rejects requests beyond that. Default: 50.
   kgen::Optional<std::int32_t> queueLengthLimit{};
 
-  // The number of queues. More make it less likely that flows disturb each other, and cost memory. 1 switches the
-  // spreading off. Default: 64.
+  // The number of queues; 1 switches the spreading off. More make it less likely that flows disturb each other, and
+  // cost memory. Default: 64.
   kgen::Optional<std::int32_t> queues{};
   kgen::UnknownFields unknown_fields{};
 

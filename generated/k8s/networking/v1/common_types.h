@@ -123,7 +123,8 @@ struct IngressRule {
 
 // Gives hosts of an Ingress a certificate.
 struct IngressTLS {
-  // The hosts that the certificate covers; they should match those of the rules. Absent leaves it to the controller.
+  // The hosts that the certificate covers; they should match the hosts of the rules. Absent leaves it to the
+  // controller.
   kgen::List<kgen::String> hosts{};
 
   // A Secret in the namespace of the Ingress with the keys tls.crt and tls.key, mostly of type kubernetes.io/tls.

@@ -267,8 +267,10 @@ struct IngressList {
 
 // A port, or a range of them, to which traffic is allowed.
 struct NetworkPolicyPort {
-  // The last port of a range that starts with port, which must then be a number and no greater.
+  // The last port of a range that starts with port, which must then be a number and no greater. Absent means that port
+  // stands alone.
   kgen::Optional<std::int32_t> endPort{};
+
   // The number of the port, or the name of a container port. Absent means all ports of the protocol.
   kgen::IntOrString port{};
   // One of ProtocolValues. The transport protocol. Default: "TCP".
@@ -338,8 +340,8 @@ struct NetworkPolicySpec {
   // Selects the pods that are restricted, in the namespace of the policy. Absent or empty selects all of them.
   kgen::Optional<kgen::meta::v1::LabelSelector> podSelector = kgen::kAbsent;
 
-  // Each one of PolicyTypesValues. The directions that are restricted. Absent or empty becomes Ingress, and also Egress
-  // if there are egress rules. To deny all egress, name Egress here.
+  // Each one of PolicyTypesValues. The directions that are restricted; name Egress here to deny all egress. Absent or
+  // empty is stored as Ingress, and also Egress if there are egress rules.
   kgen::List<kgen::String> policyTypes{};
   kgen::UnknownFields unknown_fields{};
 
@@ -355,8 +357,8 @@ struct NetworkPolicySpec {
   static const kgen::TypeTable kTable;
 };
 
-// Restricts the traffic of pods. Policies add up, and pods that no policy selects are unrestricted. It has no effect
-// unless the network plugin enforces it.
+// Restricts the traffic of pods if the network plugin enforces it. Policies add up, and pods that no policy selects are
+// unrestricted.
 struct NetworkPolicy {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};

@@ -44,8 +44,10 @@ struct Overhead {
 
 // Restricts the pods of a RuntimeClass to nodes that have its runtime.
 struct Scheduling {
-  // The labels that a node must have. They join those of the pod; a pod with another value for one of them is refused.
+  // The labels that a node must have. They join the node selector of the pod; a pod with another value for one of them
+  // is refused.
   kgen::Map<kgen::String> nodeSelector{};
+
   // Tolerations that a new pod of the class gets in addition to its own.
   kgen::List<::k8s::core::v1::Toleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
@@ -68,7 +70,7 @@ struct RuntimeClass {
   // theirs.
   kgen::Optional<v1::Overhead> overhead = kgen::kAbsent;
 
-  // On which nodes pods of the class may run. The server adds it to new pods. Absent assumes that every node has the
+  // On which nodes pods of the class may run; the server adds it to new pods. Absent assumes that every node has the
   // runtime.
   kgen::Optional<v1::Scheduling> scheduling = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};

@@ -47,7 +47,7 @@ struct Eviction {
 
 // Says which pods are protected and how many must stay. Only one of minAvailable and maxUnavailable may be set.
 struct PodDisruptionBudgetSpec {
-  // How many of the selected pods may be missing after an eviction, as a number or a percentage, rounded up. 0 forbids
+  // How many of the selected pods may be missing after an eviction, as a number or a percentage, rounded up; 0 forbids
   // all evictions. It works only for pods that have a controller.
   kgen::IntOrString maxUnavailable{};
 
@@ -93,7 +93,7 @@ struct PodDisruptionBudgetStatus {
   // minAvailable is a plain number. Set by the controller.
   kgen::Optional<std::int32_t> expectedPods{};
 
-  // The metadata.generation that this status describes. While it is older than that of the object, the budget allows no
+  // The metadata.generation that this status describes. While the object has a newer one, the budget allows no
   // eviction. Set by the controller.
   kgen::Optional<std::int64_t> observedGeneration{};
   kgen::UnknownFields unknown_fields{};

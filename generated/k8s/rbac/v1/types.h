@@ -45,15 +45,15 @@ struct AggregationRule {
 // A permission for resources or for paths that are no resources. Rules only allow; none can deny what another one
 // allows.
 struct PolicyRule {
-  // The API groups of the resources. The empty string is the core group, and * stands for all. A rule for resources
-  // needs at least one.
+  // The API groups of the resources, at least one in a rule for resources. The empty string is the core group, and *
+  // stands for all.
   kgen::List<kgen::String> apiGroups{};
 
-  // Paths that are no resources, such as /healthz; a * at the end stands for any rest. Only ClusterRoles may have them,
-  // and only ClusterRoleBindings grant them. A rule with paths must not name resources.
+  // Paths that are no resources, such as /healthz, in a rule without resources; a * at the end stands for any rest.
+  // Only ClusterRoles may have them, and only ClusterRoleBindings grant them.
   kgen::List<kgen::String> nonResourceURLs{};
 
-  // The names of the objects. Absent allows every name. Otherwise requests without a name, such as most create
+  // The names of the objects; absent allows every name. Otherwise requests without a name, such as most create
   // requests, do not match.
   kgen::List<kgen::String> resourceNames{};
 
@@ -61,8 +61,8 @@ struct PolicyRule {
   // with their subresources.
   kgen::List<kgen::String> resources{};
 
-  // Required. What is allowed, such as get, list or create, and for paths the HTTP method in lower case. The value *
-  // stands for all. At least one is needed.
+  // Required. What is allowed, at least one: verbs such as get, list or create, and for paths the HTTP method in lower
+  // case. The value * stands for all.
   kgen::List<kgen::String> verbs{};
   kgen::UnknownFields unknown_fields{};
 
@@ -101,12 +101,11 @@ struct RoleRef {
 
 // A user, group or service account. The server does not check that it exists.
 struct Subject {
-  // Required. The name of the user or group, as the authenticator of the server reports it, or that of the
-  // ServiceAccount.
+  // Required. The name of the user or group, as the authenticator of the server reports it, or of the ServiceAccount.
   kgen::String name{};
 
-  // `namespace`. The namespace of a ServiceAccount. Absent means that of the RoleBinding; a ClusterRoleBinding needs
-  // it. It means nothing for other kinds.
+  // `namespace`. The namespace of a ServiceAccount, and without meaning for other kinds. Absent means the namespace of
+  // the RoleBinding; a ClusterRoleBinding needs it.
   kgen::String namespace_{};
 
   // For a User or Group the server fills in rbac.authorization.k8s.io. For a ServiceAccount it stays empty.
@@ -187,7 +186,7 @@ struct Role {
   static const kgen::TypeTable kTable;
 };
 
-// Grants the permissions of a Role, or those of a ClusterRole, in the namespace of the binding.
+// Grants the permissions of a Role or of a ClusterRole in the namespace of the binding.
 struct RoleBinding {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};

@@ -326,7 +326,7 @@ struct DeviceCounterConsumption {
 
 // Says how much of a resource of the node an allocation of a device uses up.
 struct NodeAllocatableResourceMapping {
-  // What one allocated device, or one unit of the capacity, takes of the resource. Absent is stored as 1.
+  // What one allocated device, or one unit of the capacity, takes of the resource. Default: "1".
   kgen::Quantity allocationMultiplier{};
   // The capacity of the device whose allocated amount counts. If absent, the number of devices counts.
   kgen::String capacityKey{};
@@ -360,7 +360,7 @@ struct Device {
   kgen::String name{};
   // True if every node can use the device. Only in slices with perDeviceNodeSelection; never false.
   kgen::Optional<bool> allNodes{};
-  // Whether several requests may use the device at the same time, each with a part of its capacities.
+  // Whether several requests may use the device at the same time, each with a part of its capacities. Absent means no.
   kgen::Optional<bool> allowMultipleAllocations{};
 
   // Facts about the device that selectors read, by qualified name. A name without a domain belongs to the domain of the
@@ -371,7 +371,7 @@ struct Device {
   kgen::List<kgen::String> bindingConditions{};
   // Types of conditions, at most 4. If one is True, the scheduler gives up the allocation and tries again.
   kgen::List<kgen::String> bindingFailureConditions{};
-  // Whether an allocation ties the claim to the node that the scheduler chose.
+  // Whether an allocation ties the claim to the node that the scheduler chose. Absent means no.
   kgen::Optional<bool> bindsToNode{};
   // The amounts that the device has, by qualified name. A name without a domain belongs to the domain of the driver.
   kgen::Map<DeviceCapacity> capacity{};
@@ -441,7 +441,7 @@ struct DeviceSelector {
 
 // A request for devices of one sort.
 struct ExactDeviceRequest {
-  // Asks for access to devices that others use, to administer them. Only in namespaces with the label
+  // Asks for access to devices that others use, to administer them; absent means no. Only in namespaces with the label
   // `resource.kubernetes.io/admin-access: "true"`.
   kgen::Optional<bool> adminAccess{};
 
@@ -451,11 +451,11 @@ struct ExactDeviceRequest {
 
   // How much of its capacities each device must provide. If absent, the request policy of the device decides.
   kgen::Optional<CapacityRequirements> capacity = kgen::kAbsent;
-  // How many devices are needed, with allocation mode ExactCount only. Absent is then stored as 1.
+  // How many devices are needed, with allocation mode ExactCount only. Default: 1.
   kgen::Optional<std::int64_t> count{};
   // Required. The class from which the devices come.
   kgen::String deviceClassName{};
-  // Selectors, at most 32, all of which a device must satisfy in addition to those of its class.
+  // Selectors, at most 32, all of which a device must satisfy, in addition to the selectors of its class.
   kgen::List<DeviceSelector> selectors{};
   // The taints of devices that the request tolerates.
   kgen::List<DeviceToleration> tolerations{};
@@ -484,11 +484,11 @@ struct DeviceSubRequest {
 
   // How much of its capacities each device must provide. If absent, the request policy of the device decides.
   kgen::Optional<CapacityRequirements> capacity = kgen::kAbsent;
-  // How many devices are needed, with allocation mode ExactCount only. Absent is then stored as 1.
+  // How many devices are needed, with allocation mode ExactCount only. Default: 1.
   kgen::Optional<std::int64_t> count{};
   // Required. The class from which the devices come.
   kgen::String deviceClassName{};
-  // Selectors, at most 32, all of which a device must satisfy in addition to those of its class.
+  // Selectors, at most 32, all of which a device must satisfy, in addition to the selectors of its class.
   kgen::List<DeviceSelector> selectors{};
   // The taints of devices that the request tolerates.
   kgen::List<DeviceToleration> tolerations{};
@@ -507,7 +507,7 @@ struct DeviceSubRequest {
 struct DeviceRequest {
   // Required. The name by which containers, constraints and settings refer to the request, a DNS label.
   kgen::String name{};
-  // The devices that are needed.
+  // The devices of a request without alternatives.
   kgen::Optional<ExactDeviceRequest> exactly = kgen::kAbsent;
   // Alternatives in the order of preference, at most 8. The scheduler takes the first one that it can satisfy.
   kgen::List<DeviceSubRequest> firstAvailable{};
@@ -628,7 +628,7 @@ struct ResourceClaimConsumerReference {
 
 // Says what a claim has, and who uses it.
 struct ResourceClaimStatus {
-  // The devices of the claim. Absent means that none are allocated. It can be removed, but not changed. Set by the
+  // The devices of the claim; absent means that none are allocated. It can be removed, but not changed. Set by the
   // scheduler.
   kgen::Optional<AllocationResult> allocation = kgen::kAbsent;
 
@@ -652,7 +652,7 @@ struct ResourceClaimStatus {
 struct ResourceClaim {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Required. The devices that are needed. Immutable.
+  // Required. The devices that the claim asks for. Immutable.
   kgen::Optional<ResourceClaimSpec> spec = kgen::kAbsent;
   // What was allocated, and who uses it.
   kgen::Optional<ResourceClaimStatus> status = kgen::kAbsent;
@@ -733,7 +733,7 @@ struct ResourceClaimTemplateList {
 
 // Says to which pool the devices of a slice belong.
 struct ResourcePool {
-  // Required. The name of the pool, usually that of the node. Together with the driver it identifies the pool.
+  // Required. The name of the pool, usually the name of the node. Together with the driver it identifies the pool.
   // Immutable.
   kgen::String name{};
 

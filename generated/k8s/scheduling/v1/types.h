@@ -39,16 +39,16 @@ struct PriorityClass {
   // A text for people that says when to use the class.
   kgen::String description{};
 
-  // Whether pods that name no class get this one. At most one class can have it; absent means false. Existing pods are
-  // not changed.
+  // Whether new pods that name no class get this one; existing pods are not changed. At most one class can have it;
+  // absent means false.
   kgen::Optional<bool> globalDefault{};
 
   // One of PreemptionPolicyValues. Whether pods of the class may displace pods of lower priority. With Never they only
   // come first in the queue. Default: "PreemptLowerPriority". Immutable.
   kgen::String preemptionPolicy{};
 
-  // The priority of the pods; a higher one comes first. It may be negative. Only the classes of the system may exceed
-  // 1000000000. Default: 0. Immutable.
+  // The priority of the pods; a higher one comes first, and it may be negative. Only the classes of the system may
+  // exceed 1000000000. Default: 0. Immutable.
   kgen::Optional<std::int32_t> value{};
   kgen::UnknownFields unknown_fields{};
 

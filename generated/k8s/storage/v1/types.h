@@ -37,7 +37,7 @@ struct TokenRequest {
   // Required. For whom the token is meant. Empty means the API server itself.
   kgen::String audience{};
 
-  // How long the token is valid, from 600 to 4294967296. Absent means one hour. The server may choose otherwise. In
+  // How long the token is valid, from 600 to 4294967296; absent means one hour. The server may choose otherwise. In
   // seconds.
   kgen::Optional<std::int64_t> expirationSeconds{};
   kgen::UnknownFields unknown_fields{};
@@ -62,7 +62,7 @@ struct CSIDriverSpec {
   // Whether the driver gets the name, namespace, UID and service account of the pod with each mount. Default: false.
   kgen::Optional<bool> podInfoOnMount{};
 
-  // Whether pods with a volume of the driver stay off nodes where it is not registered. Absent means no. It needs the
+  // Whether pods with a volume of the driver stay off nodes where it is not registered; absent means no. It needs the
   // feature gate VolumeLimitScaling.
   kgen::Optional<bool> preventPodSchedulingIfMissing{};
 
@@ -75,15 +75,15 @@ struct CSIDriverSpec {
   kgen::Optional<bool> seLinuxMount{};
 
   // Whether the driver gets the tokens among the secrets of the call, rather than in the volume context, which often is
-  // logged. Absent means no. Only allowed with tokenRequests.
+  // logged; absent means no. Only allowed with tokenRequests.
   kgen::Optional<bool> serviceAccountTokenInSecrets{};
 
   // Whether the scheduler looks for enough space in CSIStorageCapacity objects, which the driver then must publish. It
   // matters only for classes with WaitForFirstConsumer. Default: false.
   kgen::Optional<bool> storageCapacity{};
 
-  // Tokens of the pod's service account that the driver gets with each NodePublishVolume. No two may have the same
-  // audience. To renew them, set requiresRepublish.
+  // Tokens of the pod's service account, each with another audience, that the driver gets with each NodePublishVolume.
+  // To renew them, set requiresRepublish.
   kgen::List<v1::TokenRequest> tokenRequests{};
 
   // A set: elements are unique. Persistent if the driver serves volumes of claims, Ephemeral if it serves inline
@@ -96,7 +96,7 @@ struct CSIDriverSpec {
   static const kgen::TypeTable kTable;
 };
 
-// Says how Kubernetes must treat the volumes of a CSI driver. Its name is that of the driver.
+// Says how Kubernetes must treat the volumes of a CSI driver, whose name it has.
 struct CSIDriver {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
@@ -131,8 +131,8 @@ struct CSIDriverList {
 
 // Limits the volumes of a CSI driver on a node.
 struct VolumeNodeResources {
-  // How many volumes of the driver the node can take. A volume that several pods use counts once. Absent means no
-  // limit. Set by the kubelet.
+  // How many volumes of the driver the node can take; absent means no limit. A volume that several pods use counts
+  // once. Set by the kubelet.
   kgen::Optional<std::int32_t> count{};
   kgen::UnknownFields unknown_fields{};
 
@@ -254,7 +254,7 @@ struct CSIStorageCapacityList {
 struct StorageClass {
   // The name, labels, owners and other data that objects of all kinds have.
   kgen::meta::v1::ObjectMeta metadata{};
-  // Whether a claim of the class may ask for more space later. Absent means no. A volume never shrinks.
+  // Whether a claim of the class may ask for more space later; absent means no. A volume never shrinks.
   kgen::Optional<bool> allowVolumeExpansion{};
   // The places where volumes may be made; one of the terms must match. Absent means no restriction.
   kgen::List<::k8s::core::v1::TopologySelectorTerm> allowedTopologies{};

@@ -37,7 +37,7 @@ struct Condition {
   // Required. A text for people that explains the status.
   kgen::String message{};
 
-  // The metadata.generation that the writer of the condition had seen. If it is older than that of the object, the
+  // The metadata.generation that the writer of the condition had seen. If the generation of the object is newer, the
   // condition may be out of date.
   kgen::Optional<std::int64_t> observedGeneration{};
 
@@ -59,9 +59,9 @@ struct Condition {
 
 // What must hold for the stored object so that the server carries out the request.
 struct Preconditions {
-  // The resource version that the object must still have.
+  // The resource version that the object must still have. Absent means any.
   kgen::String resourceVersion{};
-  // The uid that the object must have.
+  // The uid that the object must have. Absent means any.
   kgen::String uid{};
   kgen::UnknownFields unknown_fields{};
 
@@ -73,7 +73,7 @@ struct Preconditions {
 
 // Says how the server deletes an object and what happens to its dependents.
 struct DeleteOptions {
-  // The API version of these options, normally v1. It is not that of the object to delete.
+  // The API version of these options, normally v1, and not the one of the object to delete.
   kgen::String apiVersion{};
   // With the only value All, the server checks the deletion and answers as usual, but deletes nothing.
   kgen::List<kgen::String> dryRun{};
@@ -82,8 +82,8 @@ struct DeleteOptions {
   // itself. In seconds.
   kgen::Optional<std::int64_t> gracePeriodSeconds{};
 
-  // Deletes an object that the server cannot decrypt or decode, regardless of finalizers and preconditions. It can
-  // leave the cluster inconsistent.
+  // Deletes an object that the server cannot decrypt or decode, regardless of finalizers and preconditions; absent
+  // means no. It can leave the cluster inconsistent.
   kgen::Optional<bool> ignoreStoreReadErrorWithClusterBreakingPotential{};
 
   // The kind of these options, DeleteOptions.
@@ -172,8 +172,8 @@ struct ShardInfo {
 
 // What the server says about a list as a whole.
 struct ListMeta {
-  // `continue`. An opaque token for fetching the next part of a list that the limit of the request cut short. Empty
-  // means that this is the last part. It expires after some minutes. Set by the server.
+  // `continue`. An opaque token for fetching the next part of a list that the limit of the request cut short, or empty
+  // in the last part. It expires after some minutes. Set by the server.
   kgen::String continue_{};
 
   // About how many items follow in later parts. Absent if none follow or if the server does not know, as with label or
@@ -235,7 +235,7 @@ struct OwnerReference {
   // permission to update the finalizers of the owner.
   kgen::Optional<bool> blockOwnerDeletion{};
 
-  // Whether the owner is the controller that manages this object. At most one owner can be.
+  // Whether the owner is the controller that manages this object; absent means no. At most one owner can be.
   kgen::Optional<bool> controller{};
   // Required. The kind of the owner.
   kgen::String kind{};
@@ -342,8 +342,11 @@ struct StatusDetails {
   kgen::String group{};
   // The kind that the request was about, or often the resource.
   kgen::String kind{};
-  // How long the client should wait before it tries again, or does what the error asks for. In seconds.
+
+  // How long the client should wait before it tries again, or does what the error asks for. Absent gives no advice. In
+  // seconds.
   kgen::Optional<std::int32_t> retryAfterSeconds{};
+
   // The uid of the object that the request was about, if it is known.
   kgen::String uid{};
   kgen::UnknownFields unknown_fields{};
@@ -360,17 +363,17 @@ struct StatusDetails {
 struct Status {
   // The metadata of a list, which is mostly empty.
   ListMeta metadata{};
-  // Success or Failure.
+  // Success or Failure. Set by the server.
   kgen::String status{};
-  // The HTTP status code of the response. 0 means that it is not set.
+  // The HTTP status code of the response. 0 means that it is not set. Set by the server.
   kgen::Optional<std::int32_t> code{};
-  // What the request was about and why it failed. Its content depends on reason.
+  // What the request was about and why it failed. Its content depends on reason. Set by the server.
   kgen::Optional<StatusDetails> details = kgen::kAbsent;
-  // A text for people that explains the outcome.
+  // A text for people that explains the outcome. Set by the server.
   kgen::String message{};
 
   // A word in PascalCase for programs that names the cause of the failure, such as NotFound or Conflict. It tells apart
-  // more than the HTTP code.
+  // more than the HTTP code. Set by the server.
   kgen::String reason{};
   kgen::UnknownFields unknown_fields{};
 
