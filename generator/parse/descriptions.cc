@@ -2,7 +2,6 @@
 #include "generator/parse/descriptions.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -189,16 +188,17 @@ class Joiner {
     diagnostics_.Error("description", origin, std::move(message), path.Text());
   }
 
-  static void DescribeByRule(std::string_view name, RawSchema& schema) {
+  // Describes the members that every kind has with the texts kind.* of shared.yaml.
+  void DescribeByRule(std::string_view name, RawSchema& schema) const {
     if (!IsKind(schema) || IsList(schema, name)) return;
-    const std::array<std::pair<std::string_view, std::string_view>, 3> rules = {
-        {{"apiVersion", "The group and version of the kind, such as apps/v1, or v1 for the core group."},
-         {"kind", "The name of the kind in PascalCase."},
-         {"metadata", HasListMeta(schema) ? "The metadata of a list, which is mostly empty."
-                                          : "The name, labels, owners and other data that objects of all kinds have."}}};
-    for (const auto& [member, text] : rules) {
-      if (RawProperty* property = FindProperty(schema, member)) Describe(std::string(text), *property->schema);
-    }
+    const auto describe = [&](std::string_view member, std::string_view text) {
+      RawProperty* property = FindProperty(schema, member);
+      const auto found = shared_.find(text);
+      if (property != nullptr && found != shared_.end()) Describe(found->second.text, *property->schema);
+    };
+    describe("apiVersion", "kind.apiVersion");
+    describe("kind", "kind.kind");
+    describe("metadata", HasListMeta(schema) ? "kind.listMetadata" : "kind.metadata");
   }
 
   DescribedApi which_;

@@ -22,7 +22,7 @@ enum class DescribedApi : std::uint8_t {
 };
 
 // Adds the texts and facts of the files to definitions without a description. The members apiVersion, kind and metadata
-// of kinds, which no file describes, get theirs by rule. No file describes lists either; the emitter words those.
+// of every kind get the texts kind.* of shared.yaml. No file describes lists, which have comments from the emitter.
 void JoinDescriptions(const std::vector<Source>& files, DescribedApi which, model::Draft& draft,
                       Diagnostics& diagnostics);
 

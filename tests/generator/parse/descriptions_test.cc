@@ -89,10 +89,13 @@ TEST(Descriptions, CanShareATextWhoseFactsTheEntryMayChange) {
   EXPECT_EQ(replicas.notes.set_by, "kubelet");
 }
 
-TEST(Descriptions, OfTheMembersOfEveryKindFollowARule) {
-  const Joined joined(Files{{"shared.yaml", ""}, {"apps.v1.yaml", "Deployment: {text: Runs pods.}"}});
-  for (const char* member : {"apiVersion", "kind", "metadata"})
-    EXPECT_EQ(joined.Member("Deployment", member).description.size(), 1u) << member;
+TEST(Descriptions, OfTheMembersOfEveryKindAreShared) {
+  const Joined joined(Files{{"shared.yaml", "kind.kind: {text: Its name.}\nkind.metadata: {text: Its labels.}"},
+                            {"apps.v1.yaml", "Deployment: {text: Runs pods.}"}});
+  EXPECT_THAT(joined.Member("Deployment", "kind").description, ElementsAre("Its name."));
+  EXPECT_THAT(joined.Member("Deployment", "metadata").description, ElementsAre("Its labels."));
+  EXPECT_THAT(joined.Member("Deployment", "apiVersion").description, IsEmpty()) << "shared.yaml has no such text";
+  EXPECT_THAT(joined.Member("DeploymentList", "kind").description, IsEmpty()) << "the emitter describes lists";
 }
 
 TEST(Descriptions, ThatNameWhatTheApiDoesNotHaveAreErrorsWithFileAndEntry) {
