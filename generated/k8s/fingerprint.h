@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 86f65bc5da664408.
+// Hash of the headers: 48e518497b3b3a85.
 
 #endif  // K8S_FINGERPRINT_H_

@@ -13,6 +13,7 @@
 #include "generator/emit/plan/plan_metadata.h"
 #include "generator/emit/plan/plan_types.h"
 #include "generator/emit/plan/shapes.h"
+#include "generator/emit/plan/share_constants.h"
 #include "generator/emit/spelling/describe.h"
 #include "generator/emit/spelling/escaping.h"
 #include "generator/emit/spelling/group_names.h"
@@ -112,15 +113,14 @@ class Planner {
     if (!Name()) return std::move(plan_);
     FindShapes();
     for (std::size_t i = 0; i < sources_.size(); ++i) PlanVersion(i);
+    // Projections are in no namespace of a version, whose name an alias could begin with.
+    if (!options_.projections) ShareConstants(plan_);
     CheckIncludes();
     PlanManifests();
     return std::move(plan_);
   }
 
  private:
-  // The type of constants, with their names and values.
-  using Constants = std::pair<std::string, std::vector<std::pair<std::string, std::string>>>;
-
   // A version of the model and the part of it that is emitted.
   struct Source {
     const model::Group* group;
@@ -379,22 +379,6 @@ class Planner {
     std::ranges::sort(plan_.manifests, {}, &PlannedManifest::name);
   }
 
-  // Makes one of the structs of constants that are equal: the others become aliases of the first. `space` is the
-  // last namespace around the struct, which members may hide.
-  static void ShareConstants(const std::string& space, PlannedStruct& planned,
-                             std::map<Constants, std::string>& first) {
-    for (PlannedStruct& nested : planned.nested) ShareConstants(space, nested, first);
-    const bool hidden = std::ranges::find(planned.fields, space, &PlannedField::identifier) != planned.fields.end();
-    for (PlannedEnum& each : planned.enums) {
-      Constants key{each.type, {}};
-      for (const PlannedEnum::Constant& constant : each.constants)
-        key.second.emplace_back(constant.identifier, constant.value);
-      const std::string name = space + "::" + planned.path + "::" + each.name;
-      const auto [found, added] = first.emplace(std::move(key), name);
-      if (!added && !hidden) each.same_as = found->second;
-    }
-  }
-
   static bool UsesShapes(const PlannedStruct& planned) {
     return std::any_of(planned.aliases.begin(), planned.aliases.end(),
                        [](const auto& alias) { return alias.shared; }) ||
@@ -437,13 +421,6 @@ class Planner {
       version.has_common = version.has_common || common;
     };
     for (TypeId id : source.types) define(id);
-    std::map<Constants, std::string> constants;
-    for (const bool common : {true, false}) {
-      for (PlannedStruct& planned : version.structs) {
-        // Projections are in no namespace of a version, whose name an alias could begin with.
-        if (planned.common == common && !options_.projections) ShareConstants(version.space, planned, constants);
-      }
-    }
     version.has_shared = std::any_of(version.structs.begin(), version.structs.end(), UsesShapes);
     // A CRD is complete, but descriptions may have been removed from an API document.
     const bool custom =

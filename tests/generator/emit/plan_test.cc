@@ -458,6 +458,27 @@ TEST(PlanOfEnums, MakesOneStructOfEqualConstants) {
   EXPECT_EQ(spec.enums.at(1).same_as, "");
 }
 
+// Returns PlannedEnum::same_as of v1beta1 A, whose member `b` has this type and whose constants v1 B has too.
+std::string ConstantsOfTheOldVersion(const std::string& type_of_b) {
+  const std::string constants = "c: {type: string, enum: [x, y]}";
+  Loaded loaded = Load({DocumentOf(
+      "    com.example.x.v1.A: {type: object, properties: {b: {$ref: '#/components/schemas/com.example.x.v1.B'}}}\n"
+      "    com.example.x.v1.B: {type: object, properties: {" +
+          constants +
+          "}}\n"
+          "    com.example.x.v1beta1.A: {type: object, properties: {b: " +
+          type_of_b + ", " + constants + "}}\n",
+      {"v1", "v1beta1"})});
+  const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  EXPECT_EQ(loaded.Said(), "");
+  return plan.versions.at(1).structs.at(0).enums.at(0).same_as;
+}
+
+TEST(PlanOfEnums, TakesTheConstantsOfAnotherVersionIfItsHeaderIsIncludedAnyway) {
+  EXPECT_EQ(ConstantsOfTheOldVersion("{$ref: '#/components/schemas/com.example.x.v1.B'}"), "::acme::x::v1::B::CValues");
+  EXPECT_EQ(ConstantsOfTheOldVersion("{type: string}"), "");
+}
+
 TEST(PlanOfAliases, OfNamedTypesStandAfterTheMembers) {
   const PlannedVersion version = PlanOf(Load({DocumentOf(R"(
     com.example.x.v1.A: {type: object, properties: {b: {$ref: '#/components/schemas/com.example.x.v1.B'}}}

@@ -125,11 +125,7 @@ struct EndpointPort {
   kgen::String protocol{};
   kgen::UnknownFields unknown_fields{};
 
-  struct ProtocolValues {
-    static constexpr std::string_view kSCTP = "SCTP";
-    static constexpr std::string_view kTCP = "TCP";
-    static constexpr std::string_view kUDP = "UDP";
-  };
+  using ProtocolValues = ::k8s::core::v1::ContainerPort::ProtocolValues;
 
   static const kgen::TypeTable kTable;
 };

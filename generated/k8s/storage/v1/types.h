@@ -278,11 +278,7 @@ struct StorageClass {
 
   using AllowedTopology = ::k8s::core::v1::TopologySelectorTerm;
 
-  struct ReclaimPolicyValues {
-    static constexpr std::string_view kDelete = "Delete";
-    static constexpr std::string_view kRecycle = "Recycle";
-    static constexpr std::string_view kRetain = "Retain";
-  };
+  using ReclaimPolicyValues = ::k8s::core::v1::PersistentVolumeSpec::PersistentVolumeReclaimPolicyValues;
 
   struct VolumeBindingModeValues {
     static constexpr std::string_view kImmediate = "Immediate";
