@@ -26,13 +26,13 @@
 # kgen_add_api(TARGET NAMESPACE ns HEADERS file... [GROUP_NAMES full|group=name...] [USES target...]
 #              [EMBEDDED_METADATA] [MAX_DESCRIPTION n])
 #
-# The same for an API that is written in C++ (docs/cpp-first.md): the structs with KGEN_OBJECT in the headers are the
-# types. Their CRDs are written to ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/crds/, which is also the property KGEN_CRD_DIR
-# of TARGET: install(DIRECTORY "$<TARGET_PROPERTY:TARGET,KGEN_CRD_DIR>/" DESTINATION ...) installs them. Code includes
-# the headers relative to the current source folder. Members may be of types of the APIs in USES. With EMBEDDED_METADATA,
-# the metadata of a pod template keeps labels, annotations, finalizers, name and namespace. MAX_DESCRIPTION cuts
-# descriptions to n bytes; 0 leaves them out; by default, those of types of other APIs are cut to 150. Needs kgen-crd, the
-# target kgen::kgen_crd, or KGEN_CRD_EXECUTABLE with its path.
+# Generates the code of an API that is written in C++ (docs/cpp-first.md): the structs with KGEN_OBJECT in the headers
+# are the types. Their CRDs are written to ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/crds/, which is also the property
+# KGEN_CRD_DIR of TARGET: install(DIRECTORY "$<TARGET_PROPERTY:TARGET,KGEN_CRD_DIR>/" DESTINATION ...) installs them.
+# Code includes the headers relative to the current source folder. Members may be of types of the APIs in USES. With
+# EMBEDDED_METADATA, the metadata of a pod template keeps labels, annotations, finalizers, name and namespace.
+# MAX_DESCRIPTION cuts descriptions to n bytes; 0 leaves them out; by default, descriptions of types of other APIs are
+# cut to 150. Needs kgen-crd, the target kgen::kgen_crd, or KGEN_CRD_EXECUTABLE with its path.
 #
 # kgen_add_projections(TARGET NAMESPACE ns FILES file... USES target...)
 #
@@ -387,7 +387,7 @@ function(kgen_have_tool result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
-# The same for kgen-crd, which kgen_add_api(HEADERS) needs: the target kgen::kgen_crd.
+# Looks for kgen-crd, which kgen_add_api(HEADERS) needs: the target kgen::kgen_crd.
 function(kgen_have_crd_tool result)
   kgen_find_tool(found kgen::kgen_crd kgen-crd KGEN_CRD_EXECUTABLE)
   set(${result} ${found} PARENT_SCOPE)
