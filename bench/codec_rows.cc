@@ -23,7 +23,7 @@ using k8s::core::v1::Pod;
 constexpr std::size_t kShort = 200;
 constexpr std::size_t kLong = 1200;
 
-// Always the same pods.
+// Returns the same pods in every call.
 const std::vector<std::string>& Pods() {
   static const std::vector<std::string> kReferencePods = ReferencePods(kLong);
   return kReferencePods;
@@ -46,8 +46,7 @@ Result<Figures> DecodeIntoCache(std::size_t count, bool counted) {
                  {"bytes", static_cast<double>(Heap::Live()) / n}};
 }
 
-// Decodes as a client's Get does: nothing is shared and nothing is kept. The bytes are those of the value while it
-// lives.
+// Decodes as a client's Get does: nothing is shared and nothing is kept. The bytes are the value's while it lives.
 Result<Figures> DecodeOnce(std::size_t count, bool counted) {
   const std::vector<std::string>& pods = Pods();
   if (counted) Heap::StartCounting();

@@ -3,7 +3,7 @@
 // Current and peak heap use of the process: calls of malloc and related functions are counted here, the blocks of kgen
 // values by the runtime (kgen/core/memory.h).
 //
-// In a program that links heap.cc these functions replace those of glibc and forward to them. Counting is off until
+// In a program that links heap.cc these functions replace glibc's and forward to them. Counting is off until
 // StartCounting(), and costs a test of one flag until then.
 #ifndef KGEN_BENCH_HEAP_H_
 #define KGEN_BENCH_HEAP_H_

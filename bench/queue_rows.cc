@@ -22,7 +22,7 @@ constexpr std::size_t kTimed = 3'000'000;
 constexpr std::size_t kTurn = 50'000;  // items that are timed together
 constexpr std::size_t kDelayed = 1'000'000;
 
-// Names with a text block of their own, as those of pods.
+// Names with a text block of their own, as pods have.
 std::vector<ObjectKey> Keys(std::size_t count) {
   std::vector<ObjectKey> keys;
   keys.reserve(count);
@@ -39,8 +39,7 @@ double CpuNanos() {
 }
 
 // Add, get, done. If it is `measured`, each step reads the machine's clock for the durations in the metrics. The time
-// is that of the fastest turn: whatever else the machine does only adds to it, in caches and in the processor's other
-// thread.
+// is the fastest turn's: whatever else the machine does only adds to it, in caches and in the processor's other thread.
 Result<Figures> PassItems(std::size_t count, bool measured) {
   const std::vector<ObjectKey> keys = Keys(kKeys);
   const RateLimitingQueue queue({.name = "bench", .measure_durations = measured});

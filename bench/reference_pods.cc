@@ -12,7 +12,7 @@ namespace kgen::bench {
 
 namespace {
 
-// A Mersenne Twister that is seeded and used like CPython's `random`, so that the data equals that of the script with
+// A Mersenne Twister that is seeded and used like CPython's `random`, so that the data equals what the script made with
 // which the budgets were first measured.
 class Random {
  public:

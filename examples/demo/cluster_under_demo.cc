@@ -12,8 +12,7 @@
 namespace demo {
 namespace {
 
-// Returns the config of the embedded server. The server provides a kubeconfig, which is loaded like that of any other
-// server.
+// Returns the config of the embedded server. The server provides a kubeconfig, which is loaded like any other server's.
 kgen::Result<kgen::rest::Config> ConfigOf(kgen::testing::Cluster& server) {
   auto kubeconfig = server.Serve();
   if (!kubeconfig) return kgen::Fail(kubeconfig.error().With("start the embedded API server"));

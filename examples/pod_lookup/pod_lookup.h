@@ -25,16 +25,16 @@ class PodLookup {
 
   explicit PodLookup(const kgen::Connection& connection);
 
-  // Starts to follow the pods, and blocks until all of them are known. Errors: those of WaitForCacheSync().
+  // Starts to follow the pods, and blocks until all of them are known. Errors: as WaitForCacheSync().
   [[nodiscard]] kgen::Result<void> Start(std::stop_token stop);
 
   // The pod that has the address now. Pods that have ended gave theirs back, and pods on the network of their node
   // share its address, so neither is found.
   Entry ByAddress(std::string_view ip) const { return Only("address", ip); }
-  // As the kubelet writes it: "containerd://4f6b...".
+  // Returns the pod with that container ID, as the kubelet writes it: "containerd://4f6b...".
   Entry ByContainer(std::string_view id) const { return Only("container", id); }
   Entry ByUid(std::string_view uid) const { return Only("uid", uid); }
-  // The pods with an owner reference to that UID: those of a ReplicaSet, of a Job, ...
+  // Returns the pods with an owner reference to that UID: the pods of a ReplicaSet, of a Job, ...
   std::vector<Entry> ByOwner(std::string_view uid) const;
 
  private:

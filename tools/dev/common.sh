@@ -53,8 +53,8 @@ generate_builtin_api() {
   return $status
 }
 
-# diff_builtin_api REVISION [ROOT]: prints what `kgen diff` says about openapi/ of the revision and that of the checkout
-# ROOT; its exit code is that of kgen diff.
+# diff_builtin_api REVISION [ROOT]: compares openapi/ of the revision with the checkout ROOT, and prints what `kgen
+# diff` says. Its exit code is what `kgen diff` returns.
 diff_builtin_api() {
   local root=${2:-.} old status=0
   [ -n "${KGEN_EXECUTABLE:-}" ] || { configure dev && build dev kgen; }

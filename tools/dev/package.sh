@@ -82,7 +82,7 @@ package_cpp_first() {
   done
 }
 
-# package_program FOLDER: order_controller, which lies in the folder of its target or in that of all programs.
+# package_program FOLDER: order_controller, which lies in the folder of its target or of all programs.
 package_program() { find "$1" "$1/../../bin" -name order_controller -type f 2>/dev/null | head -n 1; }
 
 # A touched API header runs kgen-crd once. Its output has not changed, so only what includes the header is compiled: the

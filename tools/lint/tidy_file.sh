@@ -2,8 +2,8 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
 # tidy_file.sh ROOT FILE: runs clang-tidy on one source; exit code 1 and its messages if it finds something. The flags
-# are those of KGEN_LINT_CACHE/compile_commands.json, or of ROOT/build/dev. KGEN_LINT_CACHE has a file for each content that passed: of the checks, the source and
-# all project headers that it includes.
+# come from KGEN_LINT_CACHE/compile_commands.json, or from ROOT/build/dev. KGEN_LINT_CACHE has a file for each content
+# that passed: of the checks, the source and all project headers that it includes.
 set -euo pipefail
 root=$1 file=$2
 mkdir -p "$KGEN_LINT_CACHE/tidy"

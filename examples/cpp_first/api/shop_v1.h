@@ -29,7 +29,7 @@ struct Line {
   // +kgen:minimum=1
   // +kgen:default=1
   kgen::Optional<std::int32_t> quantity{};
-  // Of one article, as in 1500m for one and a half kilograms.
+  // The weight of one article in kilograms, as in 1500m for one and a half.
   kgen::Quantity weight{};
   KGEN_OBJECT(Line)
 };

@@ -41,7 +41,7 @@ func (b *bench) kindsRound(ctx context.Context, c contestant, scenario string) e
 	if err != nil {
 		return err
 	}
-	// Bookmarks come as rarely as those of a real server, which has the same number of watches to serve.
+	// Bookmarks come as rarely as from a real server, which has the same number of watches to serve.
 	p, err := b.pairUp(ctx, c, []string{"--plain", path, "--count", fmt.Sprint(objects), "--bookmarks", "1m"}, verb...)
 	if err != nil {
 		return err

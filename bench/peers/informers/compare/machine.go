@@ -47,7 +47,7 @@ func machine() []string {
 	return lines
 }
 
-// versions adds client-go's, which its program knows, to those of the command line.
+// versions adds client-go's version, which its program knows, to the versions of the command line.
 func (b *bench) versions(given string) []string {
 	var all []string
 	if given != "" {
@@ -65,7 +65,7 @@ func (b *bench) versions(given string) []string {
 	return all
 }
 
-// arguments are those of `./dev bench peers`: without the paths that it adds.
+// arguments returns the arguments of `./dev bench peers`, without the paths that it adds.
 func arguments() string {
 	paths := []string{"--docs=", "--folder=", "--mixed=", "--server=", "--kgen=", "--kinds=", "--client-go=", "--kube-rs=",
 		"--versions="}

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	afterSync    = 10 * time.Second // until the RSS is read; the idle CPU is that of this time
+	afterSync    = 10 * time.Second // until the RSS is read; the idle CPU is measured during this time
 	changedShare = 0.01
 	rate         = 5000
 	readSeconds  = 3
