@@ -107,7 +107,7 @@ std::string_view WayOut(std::string_view id);
 // \xNN or \u{N}, quotes and backslashes are escaped, and text beyond `limit` code points is cut with "...".
 std::string Quote(std::string_view text, std::size_t limit = 60);
 
-// The same without the quotes around it.
+// Returns `text` as Quote() shows it, without the quotes.
 std::string Visible(std::string_view text, std::size_t limit = 60);
 
 // How many characters must be replaced, inserted or removed to make one text of the other, without regard to case.

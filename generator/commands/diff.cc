@@ -23,10 +23,10 @@
 namespace kgen::generator::commands {
 namespace {
 
-// Of both plans.
+// The namespace of both plans.
 constexpr std::string_view kNamespace = "api";
 
-// Its own, since CI tells breaks from errors.
+// kgen diff has exit codes of its own, so that CI can tell breaks from errors.
 enum DiffCode : int { kNoBreaks = 0, kBreaks = 1, kNotCompared = 2 };
 
 OptionSet Options() {

@@ -235,7 +235,7 @@ class CelReader {
     return {};
   }
 
-  // At a backslash; ends at the character behind it.
+  // Reads an escape: starts at a backslash, and ends at the character after it.
   bool Escape() {
     ++at_;
     if (at_ < text_.size() && std::string_view("abfnrtv\\?\"'`xXuU01234567").contains(text_[at_])) return true;
@@ -315,7 +315,7 @@ class CelReader {
     return {};
   }
 
-  // Behind the opening bracket.
+  // Reads a call; starts after the opening bracket.
   Known Method(const Known& of, std::string_view name) {
     if (!IsOneOf(kMethods, name)) Unknown("function", name, {std::begin(kMethods), std::end(kMethods)});
     if (!IsOneOf(kMacros, name)) return Elements(")", false);

@@ -127,7 +127,7 @@ std::string Fault(const yaml::Node& value, const Tree& schema, const std::string
   }
   if (!IsInEnum(value, schema)) return path + " is not one of the values of the enum";
   std::string fault;
-  // Has the enum of a nullable member, which does not bind null, and limits beside those of a named type.
+  // Has the enum of a nullable member, which does not bind null, and limits beside the limits of a named type.
   const Tree* all = schema.Find("allOf");
   for (std::size_t i = 0; all != nullptr && !value.is_null() && i < all->elements().size(); ++i) {
     fault = Fault(value, all->elements()[i], path);

@@ -106,7 +106,7 @@ struct Description {
   std::map<std::string, Named, std::less<>> namespaces = {};
   // +kgen:rbac on what is no type: functions, and the sources that are named for this.
   std::vector<CommentLine> rules_elsewhere = {};
-  std::vector<Marker> rules = {};  // of ReadMarkers(): all +kgen:rbac but those of other APIs
+  std::vector<Marker> rules = {};  // every +kgen:rbac marker of this API, from ReadMarkers()
   std::vector<std::string> files;  // everything that was read, for a depfile
 };
 

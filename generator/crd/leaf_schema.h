@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Schemas that do not depend on the structs of a header: those of single values, and of metadata.
+// Schemas that do not depend on the structs of a header: of single values, and of metadata.
 #ifndef KGEN_GENERATOR_CRD_LEAF_SCHEMA_H_
 #define KGEN_GENERATOR_CRD_LEAF_SCHEMA_H_
 

@@ -42,7 +42,7 @@ constexpr Arg kRbacArgs[] = {{"groups", Arg::kOptional, Arg::kMany},
                              {"namespace"},
                              {"roleName"}};
 
-// In byte order.
+// The markers in byte order.
 constexpr MarkerRow kRows[] = {
     {"atleastoneof", kOnStruct, ValueForm::kList, "+kgen:atLeastOneOf=secret;configMap"},
     {"atmostoneof", kOnStruct, ValueForm::kList, "+kgen:atMostOneOf=secret;configMap"},

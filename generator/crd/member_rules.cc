@@ -57,7 +57,7 @@ class RuleMaker {
     return out;
   }
 
-  // The terms are those of controller-gen for markers on the struct.
+  // The terms are what controller-gen writes for markers on the struct.
   void AddOneOf(const std::vector<const Member*>& members, std::string_view sign, const std::string& count,
                 const std::string& verb) {
     if (members.empty()) return;

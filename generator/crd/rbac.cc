@@ -20,7 +20,7 @@ enum Part : std::uint8_t { kGroups, kResources, kNames, kUrls, kVerbs, kParts };
 // One rule of a role. Rules compare by groups, resources, names of objects, URLs and verbs, in this order.
 using Rule = std::array<Texts, kParts>;
 
-// In the order of Part.
+// The keys of a rule in the order of Part.
 constexpr std::array<std::pair<std::string_view, std::string_view>, kParts> kKeys = {
     {{"groups", "apiGroups"},
      {"resources", "resources"},

@@ -213,7 +213,7 @@ class SchemaBuilder {
     return schema;
   }
 
-  // Whether the type has markers of its own, which hold beside those of the place that names it.
+  // Whether the type has markers of its own, which hold beside the markers of the place that names it.
   static bool IsNamed(const Type& type) {
     return type.kind == TypeKind::kStruct || type.kind == TypeKind::kEnum || !type.aliases.empty();
   }
@@ -370,7 +370,7 @@ class SchemaBuilder {
     schema = std::move(fragment);
   }
 
-  // The markers about several members of an object, as rules. The terms are those of controller-gen.
+  // The markers about several members of an object, as rules. The terms are controller-gen's.
   void ApplyOneOf(const Marker& marker, const Type& type, Tree& schema) {
     const bool least = marker.name == "atleastoneof", most = marker.name == "atmostoneof";
     const auto found = description_.structs.find(type.name);

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Checks names of the input. The patterns are those of the API server, so that valid names can be installed, and are
+// Checks names of the input. The patterns are the API server's, so that valid names can be installed, and are
 // safe in file names and C++ identifiers: no separators, quotes, control characters or consecutive dots.
 #ifndef KGEN_GENERATOR_MODEL_NAMES_H_
 #define KGEN_GENERATOR_MODEL_NAMES_H_

@@ -6,7 +6,7 @@
 namespace kgen::generator::model {
 namespace {
 
-// Returns whether the member is in the envelope of a message: that of a kind, of Status, of DeleteOptions.
+// Returns whether the member is in the envelope of a message: of a kind, of Status, of DeleteOptions.
 bool IsOfEnvelope(const NamedType& type, const Field& field) {
   const bool may = type.role != Role::kPlain || type.group == kMetaGroup;
   return may && field.protobuf.numbers.empty() && (field.name == "apiVersion" || field.name == "kind");

@@ -8,8 +8,8 @@
 
 namespace kgen::generator::model {
 
-// Sets NamedType::protobuf of the types all of whose members have a number, and so do those of every type that they
-// contain. A member without one would be missing from decoded objects in silence.
+// Sets NamedType::protobuf of each type if all its members, and all members of the types that it contains, have a
+// number. A member without one would be missing from decoded objects in silence.
 void MarkProtobuf(Api& api);
 
 }  // namespace kgen::generator::model

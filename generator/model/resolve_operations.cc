@@ -179,7 +179,7 @@ class Gatherer {
                        PathOf(operation), "x-kubernetes-group-version-kind must be the same for all of them");
   }
 
-  // The kind of `connect` is that of its options, which no client sends.
+  // The kind of `connect` names its options, which no client sends.
   void AddToSubresource(const RawOperation& operation, const ResourcePath& path, Verb verb, Gathered& gathered) {
     Subresource& subresource = gathered.subresources[path.subresource];
     Verbs connect;

@@ -19,7 +19,7 @@ struct ServedResource {
   Resource resource;
 };
 
-// In the order of group, version and plural.
+// Returns the resources in the order of group, version and plural.
 std::vector<ServedResource> GatherResources(const Draft& draft, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::model

@@ -28,7 +28,7 @@ Schema Make(Kind kind, JsonShape shape = JsonShape::kAny) {
 
 std::unique_ptr<Schema> Box(Schema schema) { return std::make_unique<Schema>(std::move(schema)); }
 
-// The patterns of quantities: controller-gen's, and that of older documents.
+// The patterns of quantities: controller-gen's, and the one of older documents.
 constexpr std::array<std::string_view, 2> kQuantityPatterns = {
     R"re(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)re",
     R"re(^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$)re"};

@@ -96,7 +96,7 @@ struct Notes {
 
 // How a member of a built-in type is encoded in protobuf.
 struct ProtobufField {
-  std::vector<std::uint16_t> numbers;  // of the field, after those of the embedded messages that it is in; empty: none
+  std::vector<std::uint16_t> numbers;  // of the field, after the numbers of the messages around it; empty: none
   bool zero_is_absent = false;         // the server writes zeros, and this one means that the member is absent
 };
 

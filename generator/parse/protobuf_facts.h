@@ -16,7 +16,7 @@
 
 namespace kgen::generator::parse {
 
-// By the name of a definition, then by that of a member.
+// The encoding of each member: definition -> member -> field.
 using ProtobufFacts = std::map<std::string, std::map<std::string, model::ProtobufField>, std::less<>>;
 
 // Returns whether a document says how types are encoded.

@@ -23,7 +23,7 @@ struct Context {
   std::uint32_t document = 0;  // 0 when the file holds one only
   bool found = false;          // the file was found in a folder, so what is no CRD is left out instead of refused
 
-  bool has_lines = true;  // false: the document was made in memory, so its positions are those of no text
+  bool has_lines = true;  // false: the document was made in memory, so its positions are in no text
 
   Origin At(yaml::Mark mark) const {
     return has_lines ? Origin{file, mark.line, mark.column, document} : Origin{.file = file};

@@ -10,8 +10,8 @@
 
 namespace kgen::generator::parse {
 
-// Never null. Errors are reported and the keyword is left out; a node that is not a map reads as the empty schema.
-// `path` becomes the result's own path.
+// Reads a schema; never returns null. Errors are reported and the keyword is left out; a node that is not a map reads
+// as the empty schema. `path` becomes the result's own path.
 model::RawSchemaPtr ReadSchema(const Context& context, const yaml::Node& node, const DocumentPath& path);
 
 // The definition's name in "#/components/schemas/NAME" or "#/definitions/NAME", with pointer escapes decoded; nothing

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Clang's errors as those of kgen-crd, and what the reader of the headers shares with them.
+// Turns Clang's errors into errors of kgen-crd. Also has what the header reader needs for that.
 #ifndef KGEN_GENERATOR_CRD_CLANG_ERRORS_H_
 #define KGEN_GENERATOR_CRD_CLANG_ERRORS_H_
 

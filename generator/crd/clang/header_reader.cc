@@ -581,7 +581,7 @@ class Reader {
                                                        [&](const std::string& space) { return IsIn(name, space); });
   }
 
-  // Whether a struct has a table; remembers those of other APIs.
+  // Returns whether a struct has a table, and remembers the structs of other APIs.
   bool IsObjectType(const clang::CXXRecordDecl& declared, const std::string& name) {
     const clang::CXXRecordDecl* record = declared.getDefinition();
     if (record == nullptr) return false;

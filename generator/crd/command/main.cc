@@ -15,13 +15,13 @@
 
 #ifdef __SANITIZE_ADDRESS__
 // The archives of LLVM are built without ASan, and do not unpoison what LLVM's allocator, inlined here, has poisoned.
-// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is that of ASan.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is ASan's.
 extern "C" const char* __asan_default_options() { return "allow_user_poisoning=0"; }
 #endif
 
 namespace {
 
-// A header can keep Clang busy for ever, or crash it: by templates that never end, or constants that are computed.
+// A header can keep Clang busy forever, or crash it: by templates that never end, or constants that are computed.
 // A usual header takes a second and 100 MB.
 constexpr rlim_t kMostSeconds = 30;
 [[maybe_unused]] constexpr rlim_t kMostBytes = rlim_t{2} << 30;

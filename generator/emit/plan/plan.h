@@ -193,7 +193,7 @@ struct PlanOptions {
   // Every type of the API, for the runtime itself: in `name_space` without a namespace for the group version, and
   // without lists and clients. See runtime_api.h.
   bool runtime = false;
-  // The same for projections. See projections.h.
+  // Every type of the API, for a header of projections: in `name_space`, without lists and clients. See projections.h.
   bool projections = false;
 
   bool only_types() const { return runtime || projections; }

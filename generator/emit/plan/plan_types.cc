@@ -365,7 +365,7 @@ bool StructPlanner::HasConstants(const model::Field& field, const model::Schema&
 
 // Returns whether the struct has an alias for the type of a member because that type has its own name. With the alias,
 // the name does not depend on whether the type is nested here or belongs to another API. Metadata has an alias too,
-// except that of a kind.
+// except in a kind.
 bool StructPlanner::IsAliased(const Member& member, const Scope& scope) const {
   const model::Schema& inner = Innermost(api_, *member[0]->schema);
   if (inner.kind != Kind::kRef || !names_[inner.ref].emitted) return false;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kColumns = 120;
 
-// Approximate size of a struct's tables: the number of its members, including those of nested structs.
+// Approximate size of a struct's tables: the number of its members, including the members of nested structs.
 std::size_t Weight(const PlannedStruct& planned) {
   std::size_t weight = planned.fields.size() + 2;
   for (const PlannedStruct& inner : planned.nested) weight += Weight(inner);

@@ -36,7 +36,7 @@ using Files = std::map<std::string, std::string>;
 // Empty if something cannot be emitted; the errors are in `diagnostics`.
 Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagnostics);
 
-// The types of one header of the runtime, with their tables. Restores `api` before it returns. `lines` are those of
+// The types of one header of the runtime, with their tables. Restores `api` before it returns. `lines` are as in
 // EmitOptions::header.
 Files EmitRuntime(model::Api& api, const RuntimeHeader& runtime, const std::vector<std::string>& lines,
                   Diagnostics& diagnostics);

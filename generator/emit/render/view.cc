@@ -202,7 +202,7 @@ class TableScope {
   std::set<std::string> hidden_;
 };
 
-// The kgen::WireFields of a struct: those of its message by number, and behind them those of embedded messages.
+// The kgen::WireFields of a struct: the fields of its message by number, and then the fields of embedded messages.
 class WireRows {
  public:
   explicit WireRows(const PlannedStruct& planned) : fields_(planned.fields) {
@@ -432,7 +432,7 @@ ViewList Includes(std::vector<std::string> includes) {
   return ViewList(includes.begin(), includes.end());
 }
 
-// The headers of the values that members can have. The headers of an API get them from that of ObjectMeta.
+// The headers of the values that members can have. Headers of an API get them through object_meta.h.
 std::vector<std::string> RuntimeIncludes(const PlannedVersion& version) {
   std::vector<std::string> names = {"kgen/core/json.h",     "kgen/core/list.h",       "kgen/core/map.h",
                                     "kgen/core/optional.h", "kgen/core/quantity.h",   "kgen/core/string.h",

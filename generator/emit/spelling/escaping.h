@@ -18,8 +18,8 @@ namespace kgen::generator::emit {
 // which cannot absorb a digit that follows. Contains no trigraphs.
 std::string StringLiteral(std::string_view text);
 
-// The same as the initializer of a string_view: with an explicit length if it contains a NUL, at which the literal
-// alone would end, or is so long that a compiler may refuse to count it in a constant expression.
+// Returns `text` as the initializer of a string_view. It states the length if the text contains a NUL, at which the
+// literal alone would end, or is so long that a compiler may refuse to count it in a constant expression.
 std::string StringViewLiteral(std::string_view text);
 
 // StringLiteral split into adjacent literals of at most `width` columns each, which the compiler joins.

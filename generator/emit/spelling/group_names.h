@@ -42,7 +42,8 @@ using GroupNames = std::map<std::string, GroupName, std::less<>>;
 
 GroupName NameGroup(std::string_view group, const GroupNaming& naming);
 
-// By full name. Reports all groups that share a name as one error, and each chosen name whose group is not in `groups`.
+// Returns the names by the full name of the group. Reports all groups that share a name as one error, and each chosen
+// name whose group is not in `groups`.
 GroupNames NameGroups(const std::vector<GroupSource>& groups, const GroupNaming& naming, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::emit

@@ -9,7 +9,7 @@
 namespace kgen::generator::emit {
 namespace {
 
-// In byte order. The macros of GCC 12 and Clang 22 with glibc 2.36, in strict and in GNU mode, after including all
+// In byte order: the macros of GCC 12 and Clang 22 with glibc 2.36, in strict and in GNU mode, after including all
 // standard headers; without names that cannot be generated identifiers, and without the families below.
 constexpr std::string_view kText =
     "ADJ_ESTERROR ADJ_FREQUENCY ADJ_MAXERROR ADJ_MICRO ADJ_NANO ADJ_OFFSET ADJ_OFFSET_SINGLESHOT ADJ_OFFSET_SS_READ "

@@ -52,8 +52,8 @@ std::string ElementTypeIdentifier(std::string_view name, const std::vector<std::
 std::string ConstantIdentifier(std::string_view value);
 
 // Constants for the paths of the selectable fields of one kind, such as "spec.nodeName": "kSpecNodeName". Paths that
-// differ only in case or separators have those of ConstantIdentifier(). In the order of `paths`, which has no
-// duplicates.
+// differ only in case or separators have the constants of ConstantIdentifier(). The result has the order of `paths`,
+// which has no duplicates.
 std::vector<std::string> FieldConstants(const std::vector<std::string>& paths);
 
 // A namespace and folder: lower case, ASCII, no reserved file name ("cert_manager", "con_").
