@@ -44,7 +44,7 @@ struct Added {
   ObjectKey key{};
   Ref<const T> now{};
   Reason reason{};
-  String version{};  // of the store when the change was applied; by now the store may be newer, but not older
+  String version{};  // the store's version after this change; the store may be newer by now, never older
 };
 
 // An update. Both objects always have the same UID: when an object was deleted and re-created, handlers get Deleted and
@@ -154,7 +154,7 @@ struct EventHandler {
   detail::HandlerFunction<Deleted<T>> on_delete{};
 };
 
-// AnyEvent: any of the three events, without the type of the object. Used inside the pipeline.
+// AnyEvent: one of the three events with its type erased. The library's pipeline uses it.
 struct AnyEvent {
   enum class Type : std::uint8_t { kAdded, kUpdated, kDeleted };
   Type type;

@@ -40,7 +40,7 @@ struct FactoryOptions {
   InformerOptionsOf of{};  // instead of the defaults, for some kinds
 };
 
-// Shared between a factory and its accessors, so that these may outlive it.
+// The state of a factory, which its accessors share so that they may outlive it.
 class FactoryState;
 
 // The informer and the lister of one kind in one scope. L is the generated lister. A handle: copies are the same
@@ -86,7 +86,7 @@ class SharedInformerFactory {
   SharedInformerFactory& operator=(const SharedInformerFactory&) = delete;
   ~SharedInformerFactory();
 
-  // Returns the accessor of a type that no generated accessor is for: a projection (docs/projections.md).
+  // Returns the accessor of a projection, which has no generated accessor (docs/projections.md).
   //
   //   auto pods = factory.Of<agent::PodAddress>();
   template <detail::IsProjection T>
@@ -139,8 +139,8 @@ Shared<cache::Informer> InformerFor(const Shared<FactoryState>& factory, const T
 // The result of a generated accessor: informer and lister of one kind. A handle. L is the generated lister.
 //
 //   auto pods = factory.Core().V1().Pods();        // requests no informer yet
-//   pods.Informer(); pods.Lister();                // each of these requests that of the factory's scope
-//   pods.In({.namespace_ = "billing"});            // requests that of another scope
+//   pods.Informer(); pods.Lister();                // each requests the informer of the factory's scope
+//   pods.In({.namespace_ = "billing"});            // requests the informer of another scope
 template <typename T, typename L>
 class InformerAccessor {
  public:

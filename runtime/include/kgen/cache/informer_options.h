@@ -31,7 +31,7 @@ struct InformerOptions {
   std::string field_selector{};
   // By default 10 hours: how often handlers get every object again, unless HandlerOptions::resync says otherwise.
   // kNever: not at all. A period below a second counts as a second. Each informer takes up to a tenth more or less, so
-  // that they do not all do it at once.
+  // that resyncs do not coincide.
   std::optional<Nanos> resync{};
   // Runs once for each received object, see SharedInformer::SetTransform(), which replaces it. Update() of an object
   // would delete on the server what this has dropped: write such a kind with patches or Apply().

@@ -51,7 +51,7 @@ struct HandlerOptions {
   // a time. For functions of a few microseconds that never block, such as those that set an atomic or add a key to a
   // queue. A longer call delays the whole informer and its other handlers (the observer gets an OnHandlerSlow() after
   // 100 ms, as always), and kgen's blocking functions fail in it with kInvalidArgument. It may remove its own handler;
-  // removing another one there does not wait for the running call of that one. There is no backlog, so
+  // removing a different handler there does not wait for its running call. There is no backlog, so
   // `backlog_warning` and `backlog_bytes` have no effect.
   bool short_calls = false;
   // Default: false. True: leaves out each Updated whose two states differ in nothing but metadata.resourceVersion and
@@ -60,9 +60,10 @@ struct HandlerOptions {
   bool skip_unchanged = false;
 };
 
-// Destroying it removes the handler. The destructor waits for the running call to end, and no call starts afterwards.
-// Within a call of the handler itself, it returns at once, no further call starts, and the functions are destroyed
-// after the running call. In both cases whatever the functions captured by reference may be destroyed afterwards.
+// Keeps a handler registered. The destructor removes the handler. The destructor waits for the running call to end, and
+// no call starts afterwards. Within a call of the handler itself, it returns at once, no further call starts, and the
+// functions are destroyed after the running call. In both cases whatever the functions captured by reference may be
+// destroyed afterwards.
 //
 // Where waiting would hang, it does not wait, and the running call ends by itself: on a thread that must not block
 // (posted work, a timer, an observer), when two handlers remove each other, and after the executor was shut down.

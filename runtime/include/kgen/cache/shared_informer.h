@@ -34,14 +34,14 @@ class SharedInformer : public AnyInformer {
  public:
   using AnyInformer::AnyInformer;
 
-  // May be called while the informer runs: the handler first receives all objects in the store, as initial. Keep the
-  // result, because destroying it removes the handler. On a stopped informer nothing is registered, and
-  // Registration::status() returns an error.
+  // Adds a handler, before the start or while the informer runs. The handler first receives all objects in the store,
+  // as initial. Keep the result, because destroying it removes the handler. On a stopped informer nothing is
+  // registered, and Registration::status() returns an error.
   [[nodiscard]] Registration AddEventHandler(EventHandler<T> handler, HandlerOptions options = {}) const {
     return AddHandler(detail::EraseHandler<T>(std::move(handler)), std::move(options));
   }
 
-  // May be called before the start or while the informer runs. Snapshots taken after the return have the index. The
+  // Adds an index, before the start or while the informer runs. Snapshots taken after the return have the index. The
   // function must depend on the object alone: when an object changes or is deleted, the function is called again for
   // the old object to find its entries, and if it then returns other values (because they depend on the time, for
   // example), old entries may remain. Blocks while the function is called for all objects, on the calling thread, and

@@ -54,7 +54,7 @@ struct ApiRequest {
   bool json = false;          // the response must be JSON; another media type fails with kDecode
   bool text = false;          // the response must be plain text, and is not looked into
   std::string accept{};       // media types to ask for; "": application/json
-  Shared<SendGuard> guard{};  // null: the guard of Connection::With(), which only writes ask
+  Shared<SendGuard> guard{};  // null: the guard of Connection::With(), which is asked for writes only
 };
 
 struct ApiResponse {

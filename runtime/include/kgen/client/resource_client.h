@@ -55,7 +55,7 @@ struct IncludeKgenClientAsyncClientH {};  // what Async() returns without that h
 template <typename T, typename L, Verbs verbs = Verbs::kAll, typename... Subresources>
 class ResourceClient {
  public:
-  // What the document declares of a subresource. Its body may be of another group, whose types.h the program includes.
+  // The declaration of a subresource. If its body belongs to another group, include that group's types.h.
   template <SubresourceName name>
   using Sub = typename detail::FindSubresource<name, Subresources...>::type;
   template <SubresourceName name>
@@ -184,7 +184,7 @@ class ResourceClient {
     return Call<autoscaling::v1::Scale>(requests_.UpdateScale(name, scale, options));
   }
 
-  // These use any subresource that the document declares: pods.PatchSubresource<"resize">("web-0", patch). They send
+  // The verbs of any subresource that the document declares: pods.PatchSubresource<"resize">("web-0", patch). They send
   // and return the type that the document names, which may be the type of the object itself. Update takes the name from
   // `object`. Create sends its body as a POST to an object that exists already, and returns a default object if the
   // server only reports success.

@@ -76,8 +76,8 @@ template <SubresourceName name, typename First, typename... Rest>
 struct FindSubresource<name, First, Rest...>
     : std::conditional_t<First::kName == name.view(), std::type_identity<First>, FindSubresource<name, Rest...>> {};
 
-// Always true if it compiles. It is evaluated for a call before the compiler compares the arguments, so that the first
-// line of the compiler's message says what is missing.
+// Is true whenever it compiles. It is evaluated for a call before the compiler compares the arguments, so that the
+// first line of the compiler's message says what is missing.
 template <typename Body>
 struct BodyIsIncluded {
   static_assert(

@@ -47,7 +47,7 @@ struct FieldMismatch {
   std::size_t offset;   // in bytes, from the start of the input
 };
 
-// How an object is written. Protobuf is for kinds whose tables have wire fields: those of the built-in API.
+// How an object is written. Protobuf is for kinds whose tables have wire fields, as in the built-in API.
 enum class Encoding : std::uint8_t {
   kJson,
   kProtobuf,  // the message of the object, as a list has it: without the envelope that names its kind
@@ -156,7 +156,7 @@ struct Identity {
   std::string name, namespace_, resource_version, api_version, kind;
 };
 Identity PeekIdentity(std::string_view json) noexcept;
-// The same for protobuf, whose envelope has apiVersion and kind.
+// Reads the identity of an object in protobuf, whose envelope has apiVersion and kind.
 Identity PeekProtobufIdentity(std::string_view message) noexcept;
 
 // Finds namespace and name of an object without decoding it. Returns false if they were not found. Cheap if they are

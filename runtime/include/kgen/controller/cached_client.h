@@ -13,9 +13,9 @@
 // A Get() waits until the cache contains the last write of its key, a List() until it contains the writes of its kind
 // (and namespace) from before its call; later writes do not extend a wait. After 5 seconds a read fails with kTimeout
 // instead of returning an older state. Writes never wait. What a cache does not select (by namespace, labels or fields)
-// is not waited for. Not remembered are writes that do not go through such a CachedClient, writes of subresources
-// other than status, writes whose outcome is unknown because the call failed, dry runs, and the oldest of more than
-// CachesOptions::max_remembered_writes. Reads without this: caches().
+// is not waited for. A CachedClient does not remember writes that do not go through such a CachedClient, writes of
+// subresources other than status, writes whose outcome is unknown because the call failed, dry runs, and the oldest of
+// more than CachesOptions::max_remembered_writes. To read without waiting, use caches().
 //
 // The first read of a kind creates its cache, which the client and its copies keep from then on, and blocks until it
 // has synced.
@@ -97,7 +97,7 @@ class CachedClient {
       const ListFilter& filter = {}) const {
     return ListMetadata(*T::kTable.kind, filter);
   }
-  // Do any of the above, for code that is compiled once for all types; see Caches::Of().
+  // Get and List for code that is compiled once for all types; see Caches::Of(); see Caches::Of().
   [[nodiscard]] Result<AnyRef> GetAny(const TypeTable& table, const KindInfo& kind, const ObjectKey& key) const;
   [[nodiscard]] Result<std::vector<AnyRef>> ListAny(const TypeTable& table, const KindInfo& kind,
                                                     const ListFilter& filter) const;
@@ -163,8 +163,8 @@ class CachedClient {
   }
 
   // --- Subresources, by their name: "scale", "eviction", "token", "approval", ... Only the kind and key of `object`
-  // matter. `Reply` is the type of the answer: autoscaling::v1::Scale, T, Unstructured, ... Reads ask the server. Reads
-  // from the caches do not wait for these writes.
+  // matter. `Reply` is the type of the answer: autoscaling::v1::Scale, T, Unstructured, ... GetSubresource() asks the
+  // server. Reads from the caches do not wait for writes of subresources.
   //
   //   client.GetSubresource<Scale>(deployment, "scale");
   //   client.CreateSubresource<Unstructured>(pod, "eviction", Eviction{.metadata = {.name = pod.metadata.name}});

@@ -139,7 +139,8 @@ class AnyCache {
   ~AnyCache();
 
   explicit operator bool() const noexcept { return static_cast<bool>(cache_); }
-  const TypeTable& table() const noexcept;  // of the objects: that of the kind, of Unstructured or of the metadata
+  // Returns the table of the objects: the kind's, Unstructured's or PartialObjectMetadata's.
+  const TypeTable& table() const noexcept;
   const KindInfo& kind() const noexcept;
   std::string name() const;  // "pods", "pods (metadata)"
 
@@ -184,8 +185,8 @@ class Cache {
     if (!object) return Fail(std::move(object).error());
     return object->template As<T>();
   }
-  // Returns the objects that match, in no particular order. Errors: those of Get(); kInvalidArgument if there is no
-  // such index.
+  // Returns the objects that match, in no particular order. Errors: as Get(), and kInvalidArgument if there is no such
+  // index.
   Result<std::vector<Ref<const T>>> List(const ListFilter& filter = {}) const {
     const Result<std::vector<AnyRef>> objects = any_.List(filter);
     if (!objects) return Fail(objects.error());
@@ -230,7 +231,7 @@ class Cache {
 
   // Returns the resource version that the cache has reached: the cache contains every change up to there.
   // CompareResourceVersions() tells whether another one is newer. If the kind has several scopes, name the namespace
-  // that is meant. Errors: those of Get(); kInvalidArgument if there are several and none is named.
+  // that is meant. Errors: as Get(), and kInvalidArgument if there are several and none is named.
   Result<std::string> ResourceVersion(std::string_view in_namespace = {}) const {
     return any_.ResourceVersion(in_namespace);
   }
@@ -267,15 +268,15 @@ class Caches {
     return MetadataOf(*T::kTable.kind);
   }
   Result<Cache<PartialObjectMetadata>> MetadataOf(const ResourceMapping& mapping) const;
-  // Does so for code that is compiled once for all types. `table` is that of the kind, of Unstructured or of
-  // PartialObjectMetadata, and `kind` must outlive the caches, as the tables of types do.
+  // Returns a user of a cache, for code that is compiled once for all types. `table` is the table of the kind, of
+  // Unstructured or of PartialObjectMetadata, and `kind` must outlive the caches, as the tables of types do.
   Result<AnyCache> Of(const TypeTable& table, const KindInfo& kind) const;
 
-  // Starts the informers of all caches that have users; those of later users start at once. They stop when `stop` is
-  // requested. Later calls do nothing.
+  // Starts the informers of all caches that have users; informers of later users start immediately. They stop when
+  // `stop` is requested. Later calls do nothing.
   void Start(const std::stop_token& stop) const;
   // Blocks until every cache that has users has synced, including caches whose first user appears meanwhile.
-  // Errors: those of Cache::WaitForSync().
+  // Errors: as Cache::WaitForSync().
   Result<void> WaitForSync(const std::stop_token& stop) const;
   // Stops every informer and blocks until no handler runs (on a thread that must not block: without waiting). Caches
   // cannot be created afterwards.

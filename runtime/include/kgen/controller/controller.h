@@ -101,7 +101,7 @@ class WatchFunction {
 
 }  // namespace detail
 
-// The functions of a watch, each for one sort of event. They add the keys to reconcile. An empty function ignores its
+// The functions of a watch, one for each type of event. Each adds the keys to reconcile. An empty function ignores its
 // events.
 template <typename T>
 struct WatchFunctions {
@@ -187,7 +187,7 @@ class Controller {
   ~Controller();
 
   const std::string& name() const noexcept;
-  // Reconciles that key soon, or after a delay, because of something that no watch reports. Keys that are enqueued
+  // Schedules a key to be reconciled, now or after a delay, for a reason that no watch reports. Keys that are enqueued
   // before the controller runs are kept; keys that are enqueued after it has stopped are dropped.
   void Enqueue(const ObjectKey& key, const RequestOptions& options = {}) const;
 
@@ -226,8 +226,8 @@ class [[nodiscard]] ControllerBuilder {
   // them, and cannot be a Predicate<U>. If WithEventFilter() is called twice, both predicates must let an event pass.
   // Controller::Enqueue() is not filtered.
   //
-  // GenerationChanged() also hides the status of owned objects here, and every update of those without generations: for
-  // the spec of T alone, use When().
+  // GenerationChanged() also hides the status of owned objects here, and every update of owned objects that have no
+  // generation: for the spec of T alone, use When().
   ControllerBuilder&& WithEventFilter(const AnyPredicate& predicate) && {
     spec_.passes = spec_.passes ? *spec_.passes && predicate : predicate;
     return std::move(*this);
@@ -308,7 +308,7 @@ class [[nodiscard]] ControllerBuilder {
     return std::move(*this);
   }
 
-  // ManagerOptions::controllers can change the defaults of the next seven.
+  // The next seven functions override ManagerOptions::controllers, whose defaults they state.
   //
   // Sets how many keys are reconciled at the same time; by default one.
   ControllerBuilder&& MaxConcurrentReconciles(int calls) && {

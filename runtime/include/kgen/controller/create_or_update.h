@@ -162,9 +162,9 @@ template <typename T, typename F>
   return written;
 }
 
-// Applies the members that are set in `wanted` with CachedClient::Apply(), but only if that may change something. So a
-// controller can build what it wants from nothing in each reconcile, and send it without comparing it with the defaults
-// that the server has added.
+// Applies the members that are set in `wanted` with CachedClient::Apply(), but only if that may change something. A
+// controller can therefore build the wanted object from scratch in each reconcile, and send it without comparing it
+// with the defaults that the server has added.
 //
 // Nothing is sent if both hold for the cached object:
 //   * The fields that it records for this field manager (metadata.managedFields, operation Apply, of the same

@@ -131,10 +131,10 @@ class Endpoint {
   Result<void> Start();
   // Stops accepting, closes connections without a request, requests the stop of running functions, and waits until
   // requests are answered and functions have returned. After `limit`, it closes all connections and fails. Zero does
-  // not wait, and does not fail; kNoLimit waits for ever. A second call does nothing.
+  // not wait, and does not fail; kNoLimit waits forever. A second call does nothing.
   // Errors: kTimeout          a request or a function was still running; the message names the functions
   //         kInvalidArgument  `limit` is negative: nothing is stopped
-  //         kInvalidArgument, kDeadlock  as of Waiter::Wait; everything is closed
+  //         kInvalidArgument, kDeadlock  as for Waiter::Wait(); everything is closed
   Result<void> Stop(Nanos limit);
 
   // Returns the address where it listens: "[::]:8080"; "" if it is off.

@@ -72,7 +72,7 @@ struct EventCounts {
   std::uint64_t stopped = 0;      // recorded after Stop(), or not written when its limit passed
 
   std::uint64_t dropped() const noexcept { return invalid + spam + queue_full + refused + unavailable + stopped; }
-  // Not written yet: in the queue, or repetitions that are written later.
+  // Returns the number of events that are not written yet: queued, or waiting to be counted in a series.
   std::uint64_t pending() const noexcept { return recorded - written - dropped(); }
 };
 
@@ -125,11 +125,11 @@ class EventRecorder {
 
   // Accepts no more events (they are dropped) and writes those that are left, with the last counts of series. Blocks
   // until that is done, but at most for `limit`, and then drops the rest. A limit of zero drops them at once; kNoLimit
-  // waits for ever. A request that is under way may still take effect.
+  // waits forever. A request that is under way may still take effect.
   //
   // Errors: kTimeout  the limit passed; the message says how many events were dropped
   //         kInvalidArgument  `limit` is negative: nothing is stopped
-  //         kInvalidArgument, kDeadlock, kCancelled  as of Waiter::Wait; what is left is written in the background
+  //         kInvalidArgument, kDeadlock, kCancelled  as for Waiter::Wait(); what is left is written in the background
   Result<void> Stop(Nanos limit = std::chrono::seconds(30)) const;
 
  private:

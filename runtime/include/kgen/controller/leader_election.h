@@ -48,15 +48,15 @@ struct LeaderElectionOptions {
   std::string name{};        // of the Lease; required
   std::string namespace_{};  // of the Lease, must exist; "": the namespace of the pod's service account
   std::string identity{};    // must differ between processes; "": the host name, "_" and a random number
-  // By default 15 s. Other processes wait this long after the last renewal that they have seen. The Lease contains it
+  // How long other processes wait after the last renewal that they have seen. Default: 15 s. The Lease contains it
   // in whole seconds, rounded up.
   Nanos lease_duration = std::chrono::seconds(15);
-  // By default 10 s. The leader stops leading this long after its last successful renewal. It must be shorter than
+  // How long after its last successful renewal the leader stops leading. Default: 10 s. It must be shorter than
   // lease_duration; the ratio of the two is how much clock rates may differ.
   Nanos renew_deadline = std::chrono::seconds(10);
-  // By default 2 s. The time between renewals; other processes read the Lease after 1 to 2.2 times as long.
+  // The time between renewals. Default: 2 s. Other processes read the Lease after 1 to 2.2 times as long.
   Nanos retry_period = std::chrono::seconds(2);
-  // By default Release() clears the holder of the Lease. If false, it only stops renewing.
+  // Whether Release() clears the holder of the Lease. Default: true. If false, it only stops renewing.
   bool release = true;
   std::vector<std::pair<std::string, std::string>> labels{};  // set on the Lease, beside those that it has
 };

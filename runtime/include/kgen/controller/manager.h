@@ -139,11 +139,11 @@ class Manager {
   // Returns the address of /healthz and /readyz: endpoint_address(), unless EndpointOptions::health_address is set.
   const std::string& endpoint_health_address() const noexcept;
 
-  // Returns true while this process may do the leader's work. Without leader election that is always so, once Run() has
-  // come so far.
+  // Returns true while this process may do the leader's work. Without leader election it returns true as soon as Run()
+  // has reached that step.
   bool IsLeader() const noexcept;
 
-  // Runs everything until `stop` is requested, and blocks for all that time. Call it once.
+  // Runs everything until `stop` is requested, and blocks until then. Call it once.
   //
   // Then, and after any error, it stops everything: the tokens of controllers and other functions are requested, so
   // that their calls of the API end; when all have returned, the lease is released and caches, events and the endpoint

@@ -196,7 +196,7 @@ AnyPredicate AnnotationsChanged();
 // ones. An update that removes such a label from an object therefore does not pass. It has no opinion on the deletion
 // of an object of which nothing is known.
 AnyPredicate MatchesLabels(Selector selector);
-// Takes a selector in its text form, "app=web,tier in (a, b)". Errors: kInvalidArgument, as of Selector::Parse.
+// Takes a selector in its text form, "app=web,tier in (a, b)". Errors: kInvalidArgument, as for Selector::Parse().
 Result<AnyPredicate> MatchesLabels(std::string_view selector);
 
 // Passes events of objects of any kind for whose metadata `matches` returns true: for updates the metadata of the new

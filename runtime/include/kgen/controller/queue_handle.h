@@ -73,7 +73,7 @@ inline constexpr KeyType kKeyType = {
     .text = [](const void* key) { return KeyText(*static_cast<const Key*>(key)); },
 };
 
-// Called by several threads at once.
+// The user's reconcile function; several threads may call it at once.
 using Reconciler = std::move_only_function<Result<Requeue>(const void* key) const>;
 
 // Receives a copy of an item that is handed out. It is called with the queue's lock held; if it throws, the item stays

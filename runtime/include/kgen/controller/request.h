@@ -10,7 +10,7 @@
 //     return kgen::Requeue::After(30s);
 //   }
 //
-// An exception of the user's code is an error of this call, like an error that is returned: the observer gets it, the
+// An exception from the function counts as an error of its call, just like a returned error: the observer gets it, the
 // metrics count it, and the key comes back later. It ends nothing else. That holds for the thread of the call only, as
 // everywhere in C++: on a thread that the function has started, an exception that nobody catches ends the process.
 //
@@ -88,7 +88,7 @@ class Request {
   // Returns a client that reads from caches and writes to the server on behalf of this call: whatever blocks ends with
   // kCancelled once stop() is requested, and with leader election a write fails once the lease may have been lost.
   const CachedClient& client() const noexcept;
-  // Returns the object of the request from the cache, at least as new as the last write of this manager's clients to
+  // Returns the object of the request from the cache, no older than the last write that this manager's clients made to
   // it; null if there is none. Blocks until the cache has seen that write. Return its errors, as KGEN_TRY does: an
   // object that the cache cannot read now is not gone.
   // Errors: the errors of client().Get<T>(), such as kTimeout after five seconds, kForbidden, and kCancelled after
@@ -103,7 +103,7 @@ class Request {
   // Returns when reconciling should end, by the executor's clock; Waiter::kNoDeadline if the controller has none.
   TimePoint deadline() const noexcept;
 
-  // Send a message to the observer, with controller, key and id.
+  // Send a message to the observer, together with the controller's name, the key and the id.
   void log(std::string_view message) const;
   void warn(std::string_view message) const;
   // Returns a recorder of Events about objects, which `kubectl describe` shows.

@@ -26,7 +26,7 @@ Result<void> CheckWaitLimit(const ObjectKey& key, Nanos limit);
 // Blocks until `predicate` returns true for the cached object, and returns that state of the object: a null Ref if the
 // predicate accepted its absence. The predicate is called on the calling thread, at the beginning and again after
 // changes of the cache; it does not see the states between two calls. Waits for the cache to sync first.
-// A `limit` of zero calls the predicate once, and kNoLimit waits for ever.
+// A `limit` of zero calls the predicate once, and kNoLimit waits forever.
 //
 // Errors: kTimeout (`limit` has passed), kCancelled (`stop`), kInvalidArgument (the namespace is not cached, `limit` is
 // negative, or a thread that must not block), kStopped, and the errors of Cache::WaitForSync(). An exception of the

@@ -20,7 +20,7 @@
 //   * No priority starves: every 16th item is the one that has been ready for the longest time, whatever its priority.
 //
 // Time comes from the executor's clock, so the same code runs in virtual time. Delays count as progress there, except
-// for Requeue::after, which usually repeats for ever.
+// for Requeue::after, which usually repeats forever.
 #ifndef KGEN_CONTROLLER_WORK_QUEUE_H_
 #define KGEN_CONTROLLER_WORK_QUEUE_H_
 
@@ -75,8 +75,7 @@ struct AddOptions {
   int priority = kNormalPriority;
 };
 
-// The success of a reconcile function, which returns it as a Result<Requeue>: it says when to run again without an
-// event.
+// What a successful reconcile function returns: when to run again if no event arrives first.
 //
 //   return kgen::Requeue::After(30s);
 struct Requeue {
@@ -99,9 +98,9 @@ struct ProcessOptions {
   bool drain = false;
 };
 
-// Key: copyable, with == and std::hash, both of which must not throw. The queue calls them, the copy and the destructor
-// with its lock held, so they must not call the queue. If a copy throws, or Add() has no memory for an item
-// (std::bad_alloc), the call passes the exception on and changes nothing.
+// Key: copyable, with == and std::hash, both of which must not throw. The queue holds its lock while it calls them, the
+// copy constructor and the destructor, so they must not call the queue. If a copy throws, or Add() has no memory for an
+// item (std::bad_alloc), the call passes the exception on and changes nothing.
 //
 // Thread safety: all members from any thread. None blocks, except where its comment says so.
 // Ownership: a handle; copies share the queue. It is shut down when the last handle is destroyed, so event handlers may
@@ -156,7 +155,7 @@ class WorkQueue {
   // block
   //         kStopped          the queue was shut down before
   //         kDeadlock, kCancelled  simulation, or the executor was shut down: the queue is shut down, but running calls
-  //                           are not waited for, and the last of them destroys the function
+  //                           are not waited for, and the last call to return destroys the function
   template <typename F>
   Result<void> Process(int workers, const std::stop_token& stop, F reconcile,
                        const ProcessOptions& options = {}) const {

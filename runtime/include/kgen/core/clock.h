@@ -80,7 +80,7 @@ class Clock : public SharedObject {
  public:
   virtual TimePoint Now() noexcept = 0;
   // Monotonic time that passes while the machine is suspended, too; for promises to other machines, such as a lease.
-  // Comparable only with itself.
+  // Compare it only with other values of NowWithSuspend().
   virtual TimePoint NowWithSuspend() noexcept { return Now(); }
   // Wall time, for time stamps only; may jump.
   virtual std::chrono::sys_time<std::chrono::microseconds> WallNow() noexcept = 0;

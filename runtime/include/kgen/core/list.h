@@ -104,7 +104,7 @@ class List {
   }
   List& operator=(std::initializer_list<T> items) { return *this = List(items); }
 
-  // Presence.
+  // Presence: whether the member is on the wire.
   bool has_value() const noexcept { return block_ != nullptr; }
   void reset() noexcept { List moved(std::move(*this)); }
   List& emplace() { return *this = List(detail::NewList(0, kTypeOf<T>)); }  // present and empty

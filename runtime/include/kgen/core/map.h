@@ -176,7 +176,8 @@ class Map {
   }
   Map& operator=(std::initializer_list<Item> items) { return *this = Map(items); }
 
-  // Presence. A map that only a non-const map[key] created, and in which nothing was set, is absent.
+  // Presence: whether the member is on the wire. A map that only a non-const map[key] created, and in which nothing was
+  // set, is absent.
   bool has_value() const noexcept { return detail::MapHasValue(block_, kTypeOf<T>); }
   void reset() noexcept { Map moved(std::move(*this)); }
   Map& emplace() {  // present and empty

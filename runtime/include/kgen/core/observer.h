@@ -103,7 +103,7 @@ class Observer : public SharedObject {
     std::string_view lease;        // "kube-system/shop"
     std::string_view identity;     // of this process
     std::string_view leader;       // who holds the lease now; may be empty
-    bool leading = false;          // this process does
+    bool leading = false;          // whether this process leads
     const Error* error = nullptr;  // why it was lost, or could not be acquired or renewed
     std::size_t count = 1;
   };
@@ -128,7 +128,7 @@ class Observer : public SharedObject {
     std::size_t backlog = 0;  // events that wait
     std::string_view handler{};
     std::size_t bytes = 0;  // that only this backlog keeps alive, see HandlerOptions::backlog_bytes
-    bool merging = false;   // at the limit: events are merged, and the handler misses intermediate states
+    bool merging = false;   // whether the limit is reached: events are merged, and the handler misses intermediate states
     std::size_t count = 1;
   };
   struct Relisted {

@@ -104,7 +104,7 @@ class String {
     std::memcpy(other.bytes_, held, sizeof bytes_);
   }
 
-  // Presence. `""` assigned is present; reset() makes the String unset again.
+  // Presence: whether the member is on the wire. `""` assigned is present; reset() makes the String unset again.
   bool has_value() const noexcept { return tag() != 0; }
   void reset() noexcept { String().swap(*this); }
   // Returns the text, or `fallback` when unset. The view lives as long as this String and `fallback` do.

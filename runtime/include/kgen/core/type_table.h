@@ -98,8 +98,8 @@ struct KindInfo {
   const TypeTable* list;  // the table of the list type, or null
 };
 
-// A field of a protobuf message, for built-in types. JSON has the members of an embedded struct among those of the
-// struct around it, while protobuf has a message of its own for them.
+// A field of a protobuf message, for built-in types. JSON has the members of an embedded struct among the members of
+// the struct around it, while protobuf has a message of its own for them.
 struct WireField {
   std::uint16_t number;
   std::uint8_t index;   // in field_data; of an embedded message, the position of its first WireField in TypeTable::wire
@@ -128,7 +128,7 @@ struct TypeTable {
   const std::uint8_t* hash_slots;
   const KindInfo* kind;  // kinds and their lists; null for plain structs
   const void* empty;     // the value of an absent struct: zeros of its size
-  // The fields of its protobuf message, by number; those of embedded messages stand behind these. Null: the type, or
+  // The fields of its protobuf message, by number; the fields of embedded messages follow these. Null: the type, or
   // one that it contains, cannot be decoded from protobuf.
   const WireField* wire = nullptr;
   std::uint16_t wire_count = 0;

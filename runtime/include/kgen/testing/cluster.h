@@ -26,7 +26,7 @@
 // lint rule `missing` reports the names in the marks once the code of the server contains them.)
 //
 // * Built-in kinds have no schema here: they are neither checked nor defaulted, but for the protocol of ports, and
-//   fieldValidation knows none of their members except those of metadata. Only core, apps, coordination and
+//   fieldValidation knows none of their members except for the members of metadata. Only core, apps, coordination and
 //   apiextensions v1 are served, not all of core, and of certificates v1 the CertificateSigningRequests.
 //   <!-- absent: ClusterFirst cronjobs -->
 // * Subresources of built-in kinds beside status and scale: pods/eviction deletes the pod, as a delete would, whatever
@@ -117,7 +117,7 @@ struct Action {
   std::string str() const;
 };
 
-// In Fault::times: every request.
+// The value of Fault::times for every request.
 inline constexpr int kAlways = 0x7FFFFFFF;
 
 // A fault that hits requests. Every member narrows it; by default it hits the next request of any kind, once.

@@ -2,7 +2,7 @@
 //
 // Simulation: clock, executor and every other source of chance, driven by one seed.
 //
-// The same pipeline that runs in production runs here in virtual time: the seed chooses which task or timer runs next
+// The production pipeline runs in virtual time here: the seed chooses which task or timer runs next
 // and where a read is split. Each piece of Blocking work has a thread of its own, which runs only when its turn comes;
 // a blocking call on the test's own thread steps the simulation until it returns.
 //
@@ -59,7 +59,7 @@ class TaskResult {
 //   S6  A Wait() on the test's own thread steps the simulation, all timers included, and so lets time pass. With a
 //       deadline it ends there at the latest. Without one it ends with kDeadlock when nothing can run and no timer is
 //       left, or when an hour of virtual time has passed with only housekeeping and no progress timer is armed (a ping
-//       or a watch deadline may end a hang; a resync that repeats for ever does not).
+//       or a watch deadline may end a hang; a resync that repeats forever does not).
 class Simulation {
  public:
   explicit Simulation(std::uint64_t seed);
