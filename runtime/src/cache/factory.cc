@@ -36,7 +36,7 @@ class FactoryState : public SharedObject {
   FactoryState(const Connection& connection, FactoryOptions options)
       : connection_(connection), options_(std::move(options)) {}
 
-  // `scope`: null for that of the factory.
+  // `scope`: null for the factory's.
   Informer InformerFor(const TypeTable& table, const InformerScope* scope) {
     const KindInfo& kind = *table.kind;
     cache::Selection selection = SelectionFor(kind, scope);
@@ -136,7 +136,8 @@ class FactoryState : public SharedObject {
     return cache::OptionsOf(kind, options_.defaults, options_.of);
   }
 
-  // The factory's namespace does not apply to cluster-scoped kinds. That of a scope does, and is then an error.
+  // The factory's namespace does not apply to cluster-scoped kinds. A scope's namespace does apply, so it is an error
+  // for them.
   cache::Selection SelectionFor(const KindInfo& kind, const InformerScope* scope) const {
     InformerScope own;
     if (kind.scope == Scope::kNamespaced) own.namespace_ = options_.namespace_;
@@ -144,7 +145,7 @@ class FactoryState : public SharedObject {
   }
 
   // Whether the informer matches what the caller knows of the kind. If the informer does not know the kind yet and has
-  // not been started, it adopts that of the caller.
+  // not been started, it adopts the caller's.
   bool Serves(const Entry& entry, const KindInfo& kind) const KGEN_REQUIRES(mutex_) {
     const KindInfo& own = *entry.named->info.load();
     if (own.group != kind.group || own.version != kind.version || own.resource != kind.resource) return false;

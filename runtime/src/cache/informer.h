@@ -108,7 +108,7 @@ class Informer final : public SharedObject {
 
   Result<void> JoinWith(Waiter& waiter, const std::stop_token& stop);
 
-  // On the strand.
+  // Starts the reflector, as work on the strand.
   void StartOnStrand();
   void StopOnStrand() noexcept;
   void TryToStop();
@@ -173,7 +173,7 @@ class Informer final : public SharedObject {
   std::vector<Shared<Listener>> listeners_ KGEN_GUARDED_BY(mutex_);  // for Join
   std::vector<Shared<Listener>> spare_ KGEN_GUARDED_BY(mutex_);      // empty, with room for a copy of listeners_
   std::vector<StatusWatch*> watches_ KGEN_GUARDED_BY(mutex_);        // each removes itself
-  // Of WaitFor(), which removes them. Notified with every transaction, since few wait, and not for long.
+  // The waiters of WaitFor(), which removes them. Every transaction notifies them: they are few and do not wait long.
   std::vector<Shared<Waiter>> store_waiters_ KGEN_GUARDED_BY(mutex_);
 };
 

@@ -66,7 +66,7 @@ void Informer::ApplyBatch(std::size_t& units) {
     ChangeSet changes(store_->Snapshot(), processor_.size() > 0, refused_);
     for (Delta& delta : batch) changes.Apply(std::move(delta));
     const bool forgotten = Injected(Bug::kReplaceForgetsQueued) && last == DeltaType::kReplaced;
-    // Before any handler receives it.
+    // The store has the transaction before any handler receives it.
     if (changes.has_transaction() && !forgotten) store_->Apply(changes.TakeTransaction());
     processor_.Distribute(changes.TakeEvents());
   }

@@ -93,7 +93,7 @@ class ListJob final : public SteppedJob {
   Phase phase_ = Phase::kPut;
   std::size_t slot_;  // of list_: first the number of items left to put, then the number delivered
   Store::Replacement next_;
-  KeySet refused_;  // those of the list; once it is published, the former ones, to be freed
+  KeySet refused_;  // the keys of the list; after it is published, the former keys, to be freed
   ObjectMap::Cursor cursor_;
   ObjectsByKey missing_;
   Processor::Recipients recipients_;

@@ -563,7 +563,7 @@ void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark
     UnknownField note = detail::MakeNote(table_mark, static_cast<std::size_t>(std::countr_zero(left)), String("null"));
     append(std::move(note.name), std::move(note.value));
   }
-  // Notes come first, and those of numbers in the order of the members, because the encoder searches them in that
+  // Notes come first, and notes of numbers in the order of the members, because the encoder searches them in that
   // order. Does not use std::stable_sort, because Clang reports that it uses a deprecated function.
   std::uint32_t order = 0;
   for (auto each = known; each != known_.end(); ++each) each->order = order++;

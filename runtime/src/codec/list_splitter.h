@@ -4,8 +4,8 @@
 //
 //   transport bytes (in any pieces) --Feed--> on_item(raw JSON of one item) ... --Finish--> list metadata
 //
-// Of a list in protobuf, the items are messages, and the envelope is made as JSON. Any fault in it is an error, also an
-// item over the limit: the caller then asks for JSON.
+// In a protobuf list the items are messages, and the splitter writes the envelope as JSON. Any fault is an error,
+// including an item over the limit: the caller then asks for JSON.
 //
 // Buffers at most one item, and only if it arrives in several pieces. `items` is recognised at depth 1 only; `metadata`
 // may come before or after it. Missing or null `items` are an empty list, as in Go; any other value that is not an

@@ -3,7 +3,7 @@
 // Encodes objects of built-in kinds in protobuf, as API servers do: fields in the order of their numbers, zeros of
 // fields that JSON would leave out, maps by key.
 //
-// For the in-memory API server and for tests: what clients send is JSON.
+// Only the in-memory API server and tests use it: what clients send is JSON.
 #ifndef KGEN_SRC_CODEC_PROTOBUF_ENCODER_H_
 #define KGEN_SRC_CODEC_PROTOBUF_ENCODER_H_
 

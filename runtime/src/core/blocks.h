@@ -4,7 +4,7 @@
 //
 // The public headers declare how a block is held. This one declares how a block is filled in place, sorted and shared,
 // and how to tell whether a value is present. All functions take erased values: `member` is the address of a field of a
-// struct (base + Field::offset), `value` that of a list's or map's element.
+// struct (base + Field::offset), `value` the address of a list's or map's element.
 //
 // How the decoder fills a block:
 //   list   block = NewList(n, type)
@@ -123,7 +123,7 @@ inline const void* MapEntryAt(const MapBlock* map, std::size_t i, const ValueTyp
 
 // ---- Presence: what the encoder writes and what comparison sees. ----
 
-// For kString to kJson, false if the value is in its unset state. True for every other kind.
+// Returns false if the value is of kString to kJson and unset, otherwise true.
 inline bool ValueIsSet(const void* value, ValueKind kind) noexcept {
   switch (kind) {
     case ValueKind::kString:

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which tables describe the metadata of an object: that of ObjectMeta, and those of its parts in projections.
+// Which tables describe the metadata of an object: the table of ObjectMeta, and the tables of its parts in projections.
 #ifndef KGEN_SRC_CORE_METADATA_TABLE_H_
 #define KGEN_SRC_CORE_METADATA_TABLE_H_
 
@@ -16,8 +16,8 @@ inline bool IsMetadata(const TypeTable& table) noexcept {
   return &table == &meta::v1::ObjectMeta::kTable || (table.flags & kMetadataPart) != 0;
 }
 
-// Returns whether objects of the table have a member of the metadata. Those of a projection may not have it, although
-// AnyRef::metadata() returns an ObjectMeta; there the member is absent.
+// Returns whether objects of the table have a member of the metadata. A projection may lack it, although
+// AnyRef::metadata() returns an ObjectMeta, in which the member is absent.
 inline bool KeepsMetadata(const TypeTable& table, std::string_view member) noexcept {
   if ((table.flags & kProjection) == 0) return true;
   const Field* const metadata = table.Find("metadata");

@@ -49,7 +49,7 @@ struct Decimal {
         digits[i] = static_cast<unsigned char>(value % 10);
         carry = value / 10;
       }
-      // At most four more digits in front.
+      // There are at most four more digits in front.
       std::copy_backward(digits, digits + size, digits + size + 4);
       for (int i = 4; i-- > 0; carry /= 10) digits[i] = static_cast<unsigned char>(carry % 10);
       size += 4;

@@ -10,8 +10,8 @@
 
 namespace kgen::detail {
 
-// Call it in a catch block. `who` threw: "the reconcile function". The error is that of a kgen::Exception, or has the
-// code kUserCode and the text of a std::exception.
+// Call it in a catch block. `who` threw: "the reconcile function". The error is what a kgen::Exception has, or else has
+// the code kUserCode and the text of a std::exception.
 Error ErrorOfThrown(std::string_view who) noexcept;
 
 }  // namespace kgen::detail

@@ -297,7 +297,7 @@ class Loop final : public EventLoop {
       const MutexLock lock(mutex_);
       thread = std::move(thread_);
     }
-    // Not under the lock, because tasks that are still posted must run.
+    // The lock is not held, because tasks that are still posted must run.
     thread.Join();
   }
 

@@ -92,8 +92,8 @@ class Session final : public Http1Session {
   Shared<Response> response_;                               // to the current request
   bool keep_alive_ = true, is_head_ = false, old_ = false;  // of that request; old: HTTP/1.0, which has no chunks
   bool closing_ = false;                                    // closes once everything has been sent
-  // Also waits for the client to close. The client may still be sending a body, and closing a connection with unread
-  // bytes resets it, so that the client loses the response.
+  // Whether to read and discard until the client closes. The client may still be sending a body, and closing a
+  // connection with unread bytes resets it, so that the client loses the response.
   bool discards_ = false;
   std::size_t discarded_ = 0;
 };

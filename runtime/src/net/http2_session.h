@@ -95,8 +95,8 @@ class Session final : public SharedObject, private Wire::User {
 
   // True if a request may start now. False before the server's settings, after GOAWAY and after Retire().
   bool HasRoom(bool long_lived) const;
-  // True if a request may start now or once short requests end. Streams of short requests become free, those of watches
-  // do not.
+  // True if a request may start now or once short requests end. Streams of short requests become free; streams of
+  // watches do not.
   bool WillHaveRoom(bool long_lived) const;
 
   void Submit(Shared<HttpExchange> exchange, const std::string& scheme, const std::string& authority);

@@ -311,7 +311,7 @@ void Pool::OnSessionReady(Session& session) {
 void Pool::OnSessionRoom(Session&) { Pump(); }
 
 void Pool::OnSessionRefused(Shared<HttpExchange> exchange) {
-  // To the front, because it came first. The caller then notifies the pool of free room.
+  // The exchange goes to the front, because it came first. The caller then tells the pool about free room.
   (exchange->request.long_lived ? long_ : short_).push_front(std::move(exchange));
 }
 

@@ -11,7 +11,7 @@
 namespace kgen::net {
 namespace {
 
-// Never destroyed, because it is used until the process ends.
+// The state is never destroyed, because it is used until the process ends.
 struct State {
   RecursiveMutex mutex;
   bool gone KGEN_GUARDED_BY(mutex) = false;

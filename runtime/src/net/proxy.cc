@@ -155,7 +155,7 @@ Result<Proxy> ParseProxy(std::string_view url, std::string_view origin) {
     proxy.authorization = "Basic " + std::string(Bytes::Of(credentials).base64());
     rest.remove_prefix(at + 1);
   }
-  // Hosts and ports follow the same rules as those of servers.
+  // Hosts and ports follow the same rules as in the URL of a server.
   const auto server = ParseServerUrl("http://" + std::string(rest), {});
   if (!server || rest.empty()) return failed("the proxy's URL has no valid host and port");
   const Rule parts = SplitPort(rest);

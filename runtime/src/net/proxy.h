@@ -46,7 +46,7 @@ struct ProxyVariables {
 // Go.
 bool IsExempt(std::string_view no_proxy, std::string_view host, std::uint16_t port);
 
-// Returns the proxy for a server. A `configured` proxy is always used; those of the variables are not used for
+// Returns the proxy for a server. A `configured` proxy is always used; the proxies of the variables are not used for
 // localhost and loopback addresses. Errors: as for ParseProxy
 Result<std::optional<Proxy>> ChooseProxy(std::string_view configured, bool tls, std::string_view host,
                                          std::uint16_t port, const ProxyVariables& variables);

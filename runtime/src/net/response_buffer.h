@@ -68,7 +68,7 @@ class ResponseBuffer : public ResponseWriter {
   void Kick() KGEN_REQUIRES(mutex_);
 
   const Shared<EventLoop> loop_;
-  // On the server's thread.
+  // The next three are used on the server's thread.
   Task drained_, on_closed_;
   bool open_ = true;
 

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Unknown fields and defaults. The server drops unknown fields, and fieldValidation decides whether it tells the
-// client. It knows the fields that the schema of a CRD declares, and those of metadata in every kind. It has no schemas
-// for the rest of a built-in kind.
+// client. It knows the fields that the schema of a CRD declares, and the fields of metadata in every kind. It has no
+// schemas for the rest of a built-in kind.
 #include <algorithm>
 #include <set>
 

@@ -21,7 +21,7 @@ Result<std::string> MessageOf(std::string_view json, const TypeTable& table) {
   return codec::EncodeProtobuf(object->object(), table);
 }
 
-// The same of an object with its metadata alone.
+// Returns the message of an object's metadata alone.
 Result<std::string> MetadataMessageOf(std::string_view json) {
   const nlohmann::json object = ParseJson(json);
   const nlohmann::json* metadata = FindPath(object, "metadata");

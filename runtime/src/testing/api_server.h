@@ -51,7 +51,7 @@ struct ApiCall {
   std::string group, version, plural, namespace_, name, subresource;
   bool protobuf = false;         // the client takes protobuf, and prefers it
   std::string metadata_form;     // "meta.k8s.io/v1": responses hold only metadata; "": whole objects
-  Resource* resource = nullptr;  // null: the resource is unknown, or the path is not that of a resource
+  Resource* resource = nullptr;  // null: the resource is unknown, or the path names none
   bool is_resource = false;      // the path has the form of a resource path; the resource may be unknown
 
   std::string_view Query(const char* key) const;
@@ -127,7 +127,7 @@ class ApiServer final : public SharedObject {
   // Called by the endpoint when the reader has disconnected.
   void CloseWatch(WatchStream& watch);
 
-  // For Cluster. These functions bypass injected faults and record no writes.
+  // Cluster calls these functions, which bypass injected faults and record no writes.
   ApiResult<void> Add(std::string_view json);
   ApiResult<void> Update(std::string_view json);
   ApiResult<std::string> Get(std::string_view plural, std::string_view namespace_, std::string_view name);

@@ -156,7 +156,7 @@ void ApiServer::OnEvent(const Resource& resource, const StoreEvent& event) {
   }
 }
 
-// Both timers are housekeeping: they recur for ever, and no test waits for them.
+// Both timers are housekeeping: they recur forever, and no test waits for them.
 void ApiServer::ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call) {
   std::int64_t seconds = 0;
   const std::string_view text = call.Query("timeoutSeconds");

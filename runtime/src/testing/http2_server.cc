@@ -248,7 +248,7 @@ class Server final : public Http2Server, private EventLoop::User {
   const std::string ca_pem_;
   const Shared<EventLoop> loop_;
   Shared<TcpListener> listener_;
-  // On the server's thread.
+  // The members below are used on the server's thread.
   std::vector<Shared<ServerSession>> sessions_;
   std::uint32_t max_streams_;
   int refuse_ = 0;

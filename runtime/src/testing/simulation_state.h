@@ -69,18 +69,18 @@ class SimulationState final : public SharedObject {
   explicit SimulationState(std::uint64_t seed);
   explicit SimulationState(Trace replay);
 
-  // For the executor.
+  // The executor calls this.
   void Push(const Shared<SimStrand>& strand, SimStrand::Item item);
   void AddBlocking(std::string name, Task task, Shared<SimStrand> strand);
-  // For the clock. A closed simulation drops the task.
+  // The clock calls these. A closed simulation drops the task.
   TimerKey AddTimer(TimePoint when, TimerKind kind, Task task);
   void RemoveTimer(const TimerKey& key) noexcept;
-  // For waiters. Block() blocks the calling runner until MakeReady() or its deadline.
+  // Waiters call these. Block() blocks the calling runner until MakeReady() or its deadline.
   Shared<Runner> Current() noexcept;
   Result<void> Block(Runner& runner);
   void MakeReady(Runner& runner) noexcept;
 
-  // For the simulation.
+  // The simulation calls these.
   Result<std::size_t> Run(Until until, TimePoint moment, std::size_t max_steps);
   std::uint32_t Choose(std::uint32_t n);
   void Close();

@@ -8,7 +8,8 @@
 
 namespace kgen::cache {
 
-// The event itself, and what the cache has replaced. Its key and its newest object are those of the cache.
+// Returns the bytes that only this event keeps alive: the event, and the state that the cache has replaced. The cache
+// shares its key and newest object.
 std::size_t EventQueue::BytesOf(const AnyEvent& event) const noexcept {
   constexpr std::size_t kPlace = 48;  // of newest_
   // A handler that keeps up finds each event in an empty queue, and then nothing needs to be measured.

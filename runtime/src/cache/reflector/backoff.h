@@ -25,9 +25,9 @@ class Backoff {
   Nanos step_{};  // 0: the next delay is the first
 };
 
-// For watches that the server or a proxy ends early. A token bucket of 5 that refills at one token per second: while
-// there is a token, the watch is reopened at once; otherwise after a delay that doubles from 0.5..1 s to 15..30 s. The
-// delay starts over when the bucket is full, which takes up to five seconds of watching.
+// Delays the next watch after the server or a proxy has ended one early. A token bucket of 5 that refills at one token
+// per second: while there is a token, the watch is reopened at once; otherwise after a delay that doubles from 0.5..1 s
+// to 15..30 s. The delay starts over when the bucket is full, which takes up to five seconds of watching.
 class EarlyEnds {
  public:
   // The delay before a watch that has just ended is reopened; 0: at once.

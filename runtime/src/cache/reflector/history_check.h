@@ -6,7 +6,7 @@
 // When etcd is restored from a backup, resource versions go back. The server accepts a watch that resumes from a
 // version that the restore has lost, but sends no events until the new history has passed that version. Until then the
 // cache shows a state that no longer exists. A consistent list (no resourceVersion, limit=1) reveals this: if the
-// history is intact, the version of the list is at least that of anything received before the list was sent.
+// history is intact, the version of the list is at least the version of anything received before the list was sent.
 //
 // It does not detect a restored server that has already passed the cache's version when the check runs. Versions that
 // are not numbers give no verdict.

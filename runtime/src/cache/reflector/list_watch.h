@@ -45,7 +45,7 @@ struct ObjectForm {
   bool protobuf = false;       // rather than JSON; servers that have none send JSON
   std::string_view name{};     // for Describe(): "metadata", or the type of a projection; empty for whole objects
 };
-// The form of the objects of a table. Its name is that of the table, or a literal.
+// The form of the objects of a table. Its name is the table's, or a literal.
 ObjectForm FormOf(const TypeTable& table) noexcept;
 
 // What one informer selects on the server.
@@ -60,7 +60,7 @@ struct Selection {
 Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, Selection selection = {},
                                 ObjectForm form = {});
 
-// Returns a source whose requests all fail with `error`: that of an informer whose options are wrong.
+// Returns a source whose requests all fail with `error`, for an informer whose options are wrong.
 Shared<ListWatch> MakeFailingListWatch(Shared<Executor> executor, const KindInfo& kind, const Selection& selection,
                                        Error error);
 

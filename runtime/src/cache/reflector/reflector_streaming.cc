@@ -35,7 +35,7 @@ void Reflector::Collect(Snapshot& snapshot, WatchEventType type, Received receiv
   snapshot.items.Upsert(std::move(received.key), std::move(object));
 }
 
-// The same stream continues as the watch.
+// The stream continues as the watch.
 void Reflector::OnMarker() {
   auto& streaming = std::get<Streaming>(state_);
   Snapshot done = std::move(streaming.snapshot);

@@ -10,8 +10,8 @@
 namespace kgen::cache {
 
 // An Unstructured gets the apiVersion and kind that it lacks, which servers omit from the items of lists. A
-// PartialObjectMetadata gets those of the object that it stands for, and loses everything else but the metadata, for
-// servers that send whole objects. Other objects are returned as they are.
+// PartialObjectMetadata gets apiVersion and kind of the object that it stands for, and loses everything else but the
+// metadata, for servers that send whole objects. Other objects are returned as they are.
 AnyRef WithKind(AnyRef object, const KindInfo& kind);
 
 }  // namespace kgen::cache

@@ -110,8 +110,8 @@ class Store : public SharedObject {
   };
 
   std::uint64_t NextNumber() noexcept;
-  // For maps that are built before the version that they will belong to. Their nodes have a smaller birth than that
-  // version.
+  // Returns an edit of maps that are built before the version that they will belong to. Their nodes have a smaller
+  // birth than that version.
   StateEdit EditBeside() noexcept;
   // Called under the lock, so that version numbers ascend. Reserves room for what the caller adds, since publishing
   // must not fail half-way.
@@ -126,7 +126,7 @@ class Store : public SharedObject {
   // Returns true if the function of that index threw when the object was put, so that the object has no value in it.
   bool ForgetThrew(std::size_t index, const AnyRef& before) KGEN_REQUIRES(writer_);
 
-  // For Replacement. Publishes it, or adds the next index that it lacks and returns false.
+  // Publishes the replacement, or adds the next index that it lacks and returns false.
   bool Show(Replacement& replacement, const std::string& version);
   // Leaves freeing the content of a Replacement to FreeSome().
   void Bury(Replacement& replacement);

@@ -33,7 +33,7 @@ class Store::Replacement {
   void Put(Change change);
   const ObjectLeaf* Find(const KeyView& key) const noexcept { return objects_.Find(key, LeafHash(key)); }
 
-  // An empty version keeps that of the store. Returns true once the content is published; after that only
+  // An empty version keeps the store's. Returns true once the content is published; after that only
   // ReportFaults() may be called.
   bool Publish(const std::string& version, std::size_t& units);
   // Reports faults to the store's `on_fault`. Returns true when all were reported.

@@ -150,7 +150,7 @@ class AnySnapshot::State final : public Version<StateRemains> {
   explicit State(std::uint64_t number) noexcept : Version(number) {}
   ~State() override { FreeAll(); }
 
-  // For changes before it is published.
+  // Returns an edit for changes before the state is published.
   StateEdit Edit() noexcept { return {{number(), &left_behind().objects}, {number(), &left_behind().values}}; }
 
   const Index* FindIndex(std::string_view name) const noexcept {

@@ -2,9 +2,9 @@
 //
 // TextHash(): the hash of the keys of a store, and of the values of its indexes.
 //
-// The same in every process, so that a simulation with the same seed visits objects in the same order. For names of up
-// to 32 bytes it takes a quarter of the instructions of std::hash, which is a function call that reads eight bytes at a
-// time. Chains of 64 x 64 -> 128 bit multiplications folded to 64 bits.
+// The hash does not vary between processes, so a simulation with the same seed visits objects in the same order. For
+// names of up to 32 bytes it takes a quarter of the instructions of std::hash, which is a function call that reads
+// eight bytes at a time. It chains 64 x 64 -> 128 bit multiplications, each folded to 64 bits.
 #ifndef KGEN_SRC_CACHE_STORE_TEXT_HASH_H_
 #define KGEN_SRC_CACHE_STORE_TEXT_HASH_H_
 

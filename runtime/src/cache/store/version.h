@@ -24,7 +24,7 @@ namespace kgen::cache {
 // `Dead` holds the Remains of all maps of a version. It is movable, and has
 //   void Append(Dead) noexcept, bool Free(std::size_t& units, std::uint64_t heir, Dead& inherited) noexcept,
 //   void Forget(std::uint64_t version) noexcept
-// which do the same as those of the Remains.
+// which do the same as the functions of Remains.
 //
 // The derived class contains the maps and calls FreeAll() in its destructor.
 //
@@ -91,7 +91,7 @@ class Version : public SharedObject {
 
   void Leave() noexcept {
     if (!written_) {
-      // Not published: the maps are those of the version before, which is alive, except for what was born in this one.
+      // This version was not published, so its maps belong to the version before, except for the nodes born here.
       leaving_ = true;
       heir_ = number_ - 1;
       return TakeMaps(&dead_);

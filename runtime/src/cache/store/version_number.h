@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Resource versions as numbers. Those of one resource ascend with its changes.
+// Resource versions as numbers. The versions of one resource ascend with its changes.
 #ifndef KGEN_SRC_CACHE_STORE_VERSION_NUMBER_H_
 #define KGEN_SRC_CACHE_STORE_VERSION_NUMBER_H_
 

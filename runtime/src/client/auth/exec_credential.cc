@@ -277,7 +277,7 @@ bool SameInput(const rest::Config& a, const rest::Config& b) {
           a.proxy_url == b.proxy_url);
 }
 
-// Those that connections use now. Holds no references; each one removes itself when it is destroyed.
+// The plugins in use. The list holds no references; a plugin removes itself when it is destroyed.
 struct Plugins {
   Mutex mutex;
   std::vector<ExecCredentials*> all KGEN_GUARDED_BY(mutex);

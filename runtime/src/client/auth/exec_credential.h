@@ -62,8 +62,9 @@ class ExecCredentials : public SharedObject {
   // The minimum time between two runs that a server causes by refusing the credentials.
   static constexpr Nanos kBetweenRefusals = std::chrono::seconds(10);
 
-  // Those of an equal plugin with the same input that another connection uses, or new ones: a hundred connections run
-  // their plugin once. `certificates`: the transport can use a client certificate, which identity() then has.
+  // Returns the credentials that another connection already gets from an equal plugin with the same input, or else new
+  // ones, so that a hundred connections run their plugin once. `certificates`: the transport can use a client
+  // certificate, which identity() then has.
   static Shared<ExecCredentials> For(const rest::Config& config, const Shared<Executor>& executor, bool certificates);
   ~ExecCredentials() override;
 

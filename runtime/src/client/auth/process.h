@@ -50,7 +50,7 @@ class Process : public SharedObject {
   ~Process() override;
 
   // Blocks until the child has ended, but does not wait for the child's own children. Call it once.
-  // Errors: kConfig     it cannot be started; the message is only that of the system ("No such file or directory")
+  // Errors: kConfig     it cannot be started; the message is the system's alone ("No such file or directory")
   //         kCancelled  Kill() was called
   //         kDecode     the output is larger than max_output
   Result<ProcessOutcome> Run(const ProcessOptions& options);

@@ -29,7 +29,7 @@ void RunCallback(const Shared<Observer>& observer, std::string_view what, Callba
   }
 }
 
-// For calls with a callback. In a forked child no task runs, so this calls `done` at once, with the error, and returns
+// In a forked child no task runs, so for a call with a callback this calls `done` at once, with the error, and returns
 // true.
 template <typename Done>
 bool RefuseInForkedChild(const Shared<Observer>& observer, std::string_view what, Done& done) noexcept {

@@ -44,7 +44,7 @@ class ConnectionState : public SharedObject {
   static Shared<ConnectionState> Of(const Connection& connection);
   static Connection Handle(Connection::Parts parts, Settings settings);
   static Connection Handle(Connection::Parts parts, Shared<ThrottledObserver> observer, Settings settings);
-  // Opens a connection, or returns that of an equal config.
+  // Opens a connection, or returns the open one of an equal config.
   static Result<Connection> Open(const rest::Config& config);
   static Result<Connection> Over(const rest::Config& config, Shared<Transport> transport);
 

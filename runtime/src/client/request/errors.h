@@ -45,7 +45,7 @@ Error WatchError(std::string_view status);
 // may be only the beginning. Returns nothing if the content type is JSON or the body looks like a JSON object; the
 // decoder checks those.
 std::optional<Error> NotJson(const Answer& answer);
-// The same for an answer that ought to be plain text.
+// Returns the error for a 2xx response that should be plain text but is something else.
 std::optional<Error> NotText(const Answer& answer);
 
 // Returns whole seconds, or nothing if the header is absent or contains a date.

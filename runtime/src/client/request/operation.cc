@@ -278,7 +278,7 @@ Error Operation::RefusalOf(const HttpHead& head) {
   }
   answer.method = request_.method;
   answer.status = head.status;
-  // Before an excerpt is made, which could cut the token off in the middle.
+  // Secrets are hidden before an excerpt is made, which could cut a token off in the middle.
   std::string location(head.Header("location"));
   detail::HideSecrets(location);
   detail::HideSecrets(refusal_);

@@ -232,7 +232,7 @@ ReconnectGate::Granted ReconnectGate::Pump() noexcept {
   return granted;
 }
 
-// While the gate is open. Returns the time of the next turn, if an entry is left.
+// Lets entries in while the gate is open. Returns the time of the next turn, if an entry is left.
 std::optional<TimePoint> ReconnectGate::PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket,
                                                  Granted& granted) noexcept {
   const TimePoint now = Now();

@@ -335,7 +335,7 @@ Result<Shared<State>> OpenStream(const Connection& connection, Result<ApiRequest
   return state;
 }
 
-// The same without blocking: `done` runs once, as posted work.
+// Opens a stream without blocking. `done` runs once, as posted work.
 template <typename State, typename Queue, typename... More>
 void OpenStreamAsync(const Connection& connection, Result<ApiRequest> request,
                      std::move_only_function<void(Result<Shared<State>>)> done, const More&... more) {

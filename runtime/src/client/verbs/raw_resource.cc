@@ -34,8 +34,9 @@ std::string Collection(const KindInfo& kind, std::string_view namespace_) {
 }
 
 // "update pods default/web-0", "patch deployments.apps/v1/status default/web", "list widgets.example.com/v1 (Widget) in
-// default". Two groups may have a resource of one name, and a group may have it in several versions; those of the core
-// group need no more. Of what a CustomResourceDefinition may define, people know the kind better than the plural.
+// default". Two groups may have a resource of one name, and a group may have it in several versions; the resources of
+// the core group need no more. Of what a CustomResourceDefinition may define, people know the kind better than the
+// plural.
 std::string Doing(std::string_view verb, const KindInfo& kind, std::string_view namespace_, std::string_view name,
                   std::string_view subresource) {
   std::string what(verb);
@@ -91,7 +92,7 @@ Result<ApiRequest> OfObject(std::string_view method, std::string_view verb, cons
   return request;
 }
 
-// Returns the namespace of a write: that of the client, or that of the object if the client is for all namespaces.
+// Returns the namespace of a write: the client's, or the object's if the client is for all namespaces.
 Result<std::string_view> Target(const KindInfo& kind, std::string_view client, std::string_view object) {
   if (kind.scope == Scope::kCluster || object.empty() || object == client) return client;
   if (client.empty()) return object;

@@ -49,8 +49,8 @@ class MemberSlots {
   // The slot of a member of the object, or of its metadata; kNone if it has no hash.
   std::uint8_t OfObject(const Field& field) const noexcept { return object_[Index(field, *table_)]; }
   std::uint8_t OfMetadata(const Field& field) const noexcept { return metadata_[Index(field, *metadata_table_)]; }
-  // The slot of metadata.managedFields, and that of its first entry; those of the other entries follow. Only if the
-  // object has metadata.
+  // The slot of metadata.managedFields, and the slot of its first entry; the other entries follow. Only if the object
+  // has metadata.
   std::uint8_t OfManagedFields() const noexcept { return managed_fields_; }
   std::uint8_t OfEntries() const noexcept { return entries_; }
 

@@ -69,7 +69,7 @@ class TreeBuilder {
 
   bool failed() const { return failed_; }
   const SyntaxError& error() const { return error_; }
-  // Always returns false.
+  // These note the error and return false.
   bool Fail(Mark mark, std::string message, std::string hint = {});
   bool FailAtByte(std::size_t offset, std::string message, std::string hint = {});
 

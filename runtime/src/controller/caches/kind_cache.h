@@ -88,7 +88,7 @@ class KindCache final : public SharedObject {
   std::size_t remembered() const noexcept;
   std::uint64_t visited() const noexcept;  // see OwnWrites
 
-  // From now on, every cache of this kind and form has the index. Those of `indexes` are from an earlier one.
+  // Adds `indexes`, which an earlier cache of this kind and form had.
   void Inherit(const std::vector<IndexSpec>& indexes);
   Result<void> AddIndex(std::string_view name, const FieldPath& path);
   Result<void> AddIndex(std::string_view name, const cache::IndexFunction& function);
@@ -154,7 +154,7 @@ class CachesState final : public SharedObject {
   void Shutdown();
   std::vector<cache::InformerStatus> status();
 
-  // To every cache of that kind, whatever its version and form.
+  // Tells every cache of that kind, whatever its version and form, about a write.
   void Remember(const Written& written);
   // For the caches of this kind and form that are made later, when this one has lost its last user.
   void KeepIndex(const KindCache& kind_cache, IndexSpec index);

@@ -34,7 +34,7 @@ bool Contradicts(const AnyRef& object, std::uint64_t view_version, const OwnWrit
   if (Outlives(object, write)) return true;
   if (view_version >= write.version) return false;
   const std::uint64_t version = VersionOf(object);
-  // An object with another UID was there before that of the write, so something has ended it.
+  // An object with another UID existed before the one that was written, so something has ended it.
   return version < (HasUid(object, write.uid) ? std::min(write.version, mark.newest) : write.version);
 }
 

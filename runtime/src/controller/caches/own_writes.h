@@ -63,7 +63,7 @@ class OwnWrites {
     std::uint64_t losses = 0;       // as Losses()
   };
 
-  // `store`: of the informer. `limit`: the oldest writes beyond it are forgotten.
+  // `store` is the informer's. Of more than `limit` writes, the oldest are forgotten.
   OwnWrites(Shared<cache::Store> store, std::size_t limit) noexcept
       : store_(std::move(store)), limit_(std::max<std::size_t>(limit, 1)) {}
 
@@ -72,7 +72,7 @@ class OwnWrites {
   bool Add(const ObjectKey& key, OwnWrite write, bool synced);
   // The write of a key that the informer may not show yet.
   std::optional<OwnWrite> Of(const ObjectKey& key) const;
-  // For a read of a namespace; "": of all.
+  // Begins a read of one namespace, or of all if `namespace_` is "".
   Mark Begin(std::string_view namespace_);
   // Whether no write from before the mark contradicts `objects`: what `view` has in the namespace and the read selects.
   // An object that the read does not select cannot contradict, because once `awaited` is reached, all that is missing
@@ -91,7 +91,7 @@ class OwnWrites {
   std::uint64_t visited() const noexcept { return visited_.load(std::memory_order_relaxed); }
 
  private:
-  // In the order in which they can be forgotten.
+  // The entries in the order in which they can be forgotten.
   using Order = std::list<Entry>;
 
   Order& OrderOf(const OwnWrite& write) KGEN_REQUIRES(mutex_) { return NeedsTime(write) ? timed_ : dated_; }

@@ -284,7 +284,7 @@ bool ElectorState::Expired() const {
   return LeaseTime(*clock_) >= Later(observed_, duration);
 }
 
-// Makes the Lease that of this process, renewed now.
+// Makes this process the holder of the Lease, renewed now.
 void ElectorState::Fill(Lease& lease) const {
   const auto now = clock_->WallNow();
   LeaseSpec& spec = *lease.spec;
@@ -399,7 +399,7 @@ void ElectorState::Failed(Error error) {
   Again();
 }
 
-// At once if it is another one than before, and then every minute.
+// Reports the error immediately if it differs from the last one, and then every minute.
 void ElectorState::ReportFailure(const Error& error) {
   const TimePoint now = clock_->Now();
   if (reported_ == error.code() && now - reported_at_ < kReportEvery) return;

@@ -102,14 +102,14 @@ class ElectorState final : public SharedObject {
   void OnDeadlineAfter(Nanos delay) noexcept;
   void Report(bool leading, const Error* error) const noexcept;
 
-  // On any thread.
+  // Queues a step; any thread may call it.
   void Post(Step step);
   template <typename F>
   void Run(F step);
   Phase phase() const;
-  // Blocks until the phase is not `phase`. Errors: those of the waiter.
+  // Blocks until the phase is not `phase`. Errors: as Waiter::Wait().
   Result<Phase> WaitWhile(Phase phase, std::string_view doing, const std::stop_token& stop);
-  // To be notified after the lock is released.
+  // Changes the phase. Returns the waiters to notify after the lock is released.
   std::vector<Shared<Waiter>> Change(Phase to) KGEN_REQUIRES(mutex_);
 
   const LeaderElectionOptions options_;
@@ -123,7 +123,7 @@ class ElectorState final : public SharedObject {
   const Shared<LeaseGuard> guard_;
   std::atomic<std::uint64_t> slow_paths_ = 0;
 
-  // On the strand. Points in time are of NowWithSuspend(), unless they say otherwise.
+  // The members below are used on the strand. Points in time are of NowWithSuspend(), unless they say otherwise.
   std::optional<Lease> lease_{};  // as last read or written
   TimePoint observed_{};          // when its spec was last seen to change
   TimePoint written_{};           // when the last write was begun

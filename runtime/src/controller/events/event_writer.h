@@ -59,7 +59,7 @@ class EventWriter final : public SharedObject {
     kSending,  // a request is under way
     kPausing,  // until the next try
   };
-  // For the observer.
+  // What the observer learns about lost events.
   struct Dropped {
     std::string about;
     std::string why;
@@ -102,7 +102,7 @@ class EventWriter final : public SharedObject {
 
   Mutex mutex_;
   detail::LruMap<Shared<Record>> series_ KGEN_GUARDED_BY(mutex_);  // the open ones, by SeriesOf()
-  // By ObjectOf(): when all tokens of the bucket are back.
+  // When all tokens of the bucket are back, by ObjectOf().
   detail::LruMap<TimePoint> spam_ KGEN_GUARDED_BY(mutex_);
   std::deque<Shared<Record>> queue_ KGEN_GUARDED_BY(mutex_);
   Sender sender_ KGEN_GUARDED_BY(mutex_) = Sender::kIdle;

@@ -51,7 +51,8 @@ WorkQueueOptions QueueOptions(const detail::ControllerSpec& spec, const Controll
           .measure_durations = true};
 }
 
-// A conflict that comes back more often than this is one that a newer cache does not resolve, such as that of an apply.
+// A conflict that comes back more often than this is one that a newer cache does not resolve, such as the conflict of
+// an apply.
 constexpr int kQuietConflicts = 5;
 
 Cause CauseOf(const AnyEvent& event) noexcept {
@@ -67,7 +68,7 @@ Cause CauseOr(Cause related, const AnyEvent& event) noexcept {
   return own == Cause::kInitial || own == Cause::kResync ? own : related;
 }
 
-// The same error without the id if there is no memory for it.
+// Returns the error with the id of the call, or as it is if there is no memory for that.
 Error WithId(Error error, const RequestState& state) noexcept {
   try {
     return error.With("reconcile " + std::string(state.id_text()));
@@ -121,7 +122,7 @@ Result<ControllerMetrics> ControllerMetrics::Make(Metrics& metrics, const std::s
   return m;
 }
 
-// One call of the function, with its stop token: requested with that of the controller, or at the deadline.
+// One call of the function, with its stop token, which is requested with the controller's or at the deadline.
 class ControllerRunner::Call {
  public:
   Call(ControllerRunner& runner, const ObjectKey& key, const std::stop_token& stop)
@@ -228,7 +229,7 @@ void ControllerRunner::Add(const ObjectKey& key, Cause cause, const Watch& watch
   queue_.Add(key, options);
 }
 
-// Runs in the handler of one informer; those of several may run at once.
+// Runs in an informer's handler. Handlers of several informers may run at once.
 void ControllerRunner::OnEvent(const Watch& watch, const AnyEvent& event) {
   if (passes_ && !Passes(*passes_, watch, event)) return;
   if (watch.spec.passes && !Passes(*watch.spec.passes, watch, event)) return;

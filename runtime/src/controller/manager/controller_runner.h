@@ -91,13 +91,13 @@ class ControllerRunner final : public SharedObject {
 
   // Runs until `stop` is requested. Blocks, once.
   // Errors: kTimeout  the initial events were not handled within the sync timeout
-  //         those of AnyCache and WorkQueue
+  //         and as AnyCache and WorkQueue
   Result<void> Run(const std::stop_token& stop);
 
   // The objects whose calls run: "default/a for 3s, default/b for 1s"; "" if there are none.
   std::string Doing() const;
 
-  // For metrics.
+  // The queue, for metrics.
   const RateLimitingQueue& queue() const noexcept { return queue_; }
 
  private:
@@ -137,7 +137,7 @@ class ControllerRunner final : public SharedObject {
   std::atomic<std::uint64_t> ids_;  // grows with each call
   mutable Mutex mutex_;
   std::vector<const Call*> calls_ KGEN_GUARDED_BY(mutex_);  // that run, oldest first
-  // Of keys whose last call wrote something: at most one for each object. Empty unless own writes are skipped.
+  // The last call of each key, if it wrote something. Empty unless own writes are skipped.
   std::unordered_map<ObjectKey, LastCall> last_calls_ KGEN_GUARDED_BY(mutex_);
 };
 

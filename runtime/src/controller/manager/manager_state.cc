@@ -51,7 +51,7 @@ MetricFamily FailureOf(const LeaderElector& elector, const std::string& name) {
   return family;
 }
 
-// For /debug.
+// Describes the election, as /debug shows it.
 std::string Describe(const LeaderElector& elector) {
   const std::string holder = elector.leader();
   std::string text = elector.lease();
@@ -104,7 +104,7 @@ Result<void> CheckOptions(const ManagerOptions& options) {
   if (options.graceful_shutdown_timeout < Nanos::zero()) {
     return Fail(Code::kInvalidArgument, "graceful_shutdown_timeout is " +
                                             net::DurationText(options.graceful_shutdown_timeout) +
-                                            ", but a time is not negative; kgen::kNoLimit means for ever");
+                                            ", but a time is not negative; kgen::kNoLimit means forever");
   }
   return Check(options.caches);
 }

@@ -24,7 +24,7 @@ using Pending = QueueItem::Pending;
 constexpr std::uint64_t kFairShare = 16;      // every kFairShare-th item is the longest waiting one
 constexpr std::size_t kPromotedAtOnce = 512;  // the maximum number of items that one task makes ready
 
-// Without an observer, the queue makes its own, which logs warnings as that of a connection does.
+// Without an observer, the queue makes its own, which logs warnings, like a connection's observer.
 Shared<Observer> OrWarnings(Shared<Observer> observer, const Shared<Executor>& executor) {
   return observer ? std::move(observer) : MakeShared<ThrottledObserver>(Shared<Observer>(), executor);
 }

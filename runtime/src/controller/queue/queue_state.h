@@ -124,7 +124,7 @@ class QueueState final : public detail::AnyWorkQueue {
   bool Finished() const noexcept KGEN_REQUIRES(mutex_);
   void WakeAll() noexcept KGEN_REQUIRES(mutex_);
   TimePoint Now() const noexcept { return clock_->Now(); }
-  // For durations in the metrics.
+  // Returns the time if the metrics have durations.
   TimePoint NowIfMeasured() const noexcept { return measured_ ? clock_->Now() : QueueItem::kUnmeasured; }
 
   const detail::KeyType& type_;

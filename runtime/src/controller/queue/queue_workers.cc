@@ -226,7 +226,7 @@ void QueueState::GiveUp(QueueItem* item, const Error& error) noexcept {
   Act(wakes);
 }
 
-// For messages, which must not be lost to a key whose text throws.
+// Returns the text of a key for a message, which must not be lost if that text throws.
 std::string QueueState::TextOf(QueueItem* item) const {
   try {
     return type_.text(item->key());

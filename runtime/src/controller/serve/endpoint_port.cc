@@ -211,7 +211,7 @@ Result<void> EndpointPort::Listen() {
   }
   address->port = (*listener)->port();
   address_ = address->ToString();
-  // On the loop's thread, which may accept connections already.
+  // Continues on the loop's thread, which may accept connections already.
   const bool running = loop_->Post([self = Shared<EndpointPort>(this), listener = *listener]() mutable {
     self->listener_ = std::move(listener);
     if (self->closed_) return std::exchange(self->listener_, {})->Close();

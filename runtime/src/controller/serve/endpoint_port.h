@@ -11,7 +11,7 @@
 //   - the oldest connection without a complete request;
 //   - the oldest one with a request for a page. These are also limited in number while there is room;
 //   - the oldest one.
-// Among these, those of the address that has most of them come first. That protects the others from one address, and
+// Among these, the address that has most of them loses one first. That protects the others from one address, and
 // changes nothing where all clients have the same address, as behind a translating router.
 #ifndef KGEN_SRC_CONTROLLER_SERVE_ENDPOINT_PORT_H_
 #define KGEN_SRC_CONTROLLER_SERVE_ENDPOINT_PORT_H_
@@ -91,7 +91,7 @@ class EndpointPort final : public SharedObject, private net::EventLoop::User {
   const Shared<RunningWork> running_;
   std::string address_;  // set by Bind()
 
-  // On the loop's thread.
+  // The members below are used on the loop's thread.
   Shared<net::TcpListener> listener_;
   std::vector<Shared<net::TcpStream>> early_;  // connections before Open()
   Connections connections_;

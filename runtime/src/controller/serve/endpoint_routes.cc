@@ -63,7 +63,7 @@ struct Exclusions {
   }
 
   bool Has(std::string_view name) const { return std::ranges::find(names, name) != names.end(); }
-  // Those that are not in `known`: "\"a\",\"b\"".
+  // Returns the checks that are not in `known`: "\"a\",\"b\"".
   std::string Without(const std::vector<std::string_view>& known) const {
     std::string list;
     for (const std::string_view name : names) {

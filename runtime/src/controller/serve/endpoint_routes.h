@@ -33,7 +33,7 @@ class EndpointRoutes final : public SharedObject {
   enum class Pages : std::uint8_t { kAll, kHealth, kOthers };  // what an address serves; health: /healthz and /readyz
   using Function = std::function<Result<std::string>(std::stop_token)>;
 
-  // `loop` is that of the writers.
+  // `loop` is the writers'.
   EndpointRoutes(const EndpointOptions& options, Shared<Executor> executor, Shared<RunningWork> running,
                  Shared<net::EventLoop> loop);
 

@@ -31,7 +31,7 @@ class RunningWork final : public SharedObject {
     Shared<RunningWork> of_;
   };
 
-  // Blocks until nothing is going on. One caller at a time. Errors: those of Waiter::Wait
+  // Blocks until nothing is going on. One caller at a time. Errors: as Waiter::Wait()
   Result<void> AwaitNone(Executor& executor, TimePoint deadline) {
     const Shared<Waiter> waiter = executor.MakeWaiter("the end of the endpoint's requests");
     for (;;) {

@@ -19,7 +19,7 @@ class Jitter {
   std::int64_t Between(std::int64_t low, std::int64_t high) noexcept {              // in [low, high]
     return low + static_cast<std::int64_t>(Next() % static_cast<std::uint64_t>(high - low + 1));
   }
-  // In [low, high).
+  // Returns a time in [low, high).
   Nanos Between(Nanos low, Nanos high) noexcept {
     return low + Nanos(static_cast<Nanos::rep>(static_cast<double>((high - low).count()) * Unit()));
   }

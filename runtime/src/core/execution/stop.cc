@@ -37,7 +37,7 @@ extern "C" void KgenOnStopSignal(int number) {
   errno = saved;
 }
 
-// Never destroyed: a signal may come at any time.
+// The source is never destroyed, because a signal may come at any time.
 std::stop_source& InstallOnce() {
   auto& source = *new std::stop_source;
   int ends[2];

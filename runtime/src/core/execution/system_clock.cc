@@ -179,7 +179,7 @@ class SlotTimer final : public ReservedTimer {
   TimerQueue::Slot slot_;
 };
 
-// For clocks that cannot do better.
+// A reserved timer of clocks that cannot reserve one.
 class AllocatingTimer final : public ReservedTimer {
  public:
   explicit AllocatingTimer(Shared<Clock> clock) : clock_(std::move(clock)) {}

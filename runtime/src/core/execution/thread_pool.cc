@@ -128,7 +128,7 @@ class PoolStrand final : public Strand {
     items_.Push(item.release());
     return !std::exchange(scheduled_, true);
   }
-  // For a reserved item. Its task is replaced if it waits already.
+  // Queues a reserved item. Its task is replaced if it waits already.
   bool PushReserved(Item& item, Task task, Shared<SharedObject> owner) noexcept {
     const MutexLock lock(mutex_);
     if (closed_) return false;
@@ -166,7 +166,7 @@ class PoolStrand final : public Strand {
     }
   }
 
-  // Of this strand in a lane, where it is at most once.
+  // Returns the strand's job. A strand is in its lane at most once.
   Job* turn() noexcept {
     turn_.strand = Shared<PoolStrand>(this);
     return &turn_;
@@ -609,7 +609,7 @@ class PoolPost final : public ReservedPost {
   PoolStrand::Item item_;
 };
 
-// For executors that cannot do better.
+// A reserved post of executors that cannot reserve one.
 class AllocatingPost final : public ReservedPost {
  public:
   AllocatingPost(Shared<Executor> executor, Shared<Strand> strand)

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // What a child of fork() may do. Only the thread that called fork() exists in the child: the pool, the clock and the
-// I/O thread are gone, any lock may be held by one of them for ever, and sockets are shared with the parent. So in a
+// I/O thread are gone, any lock may be held by one of them forever, and sockets are shared with the parent. So in a
 // child of a process in which kgen had started a thread
 //
 //   values      work: the heap is fork-safe, as malloc is (memory.cc)

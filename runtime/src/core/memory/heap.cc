@@ -149,8 +149,8 @@ void* Heap::TakeLarge(std::size_t bytes) {
   return StartOf(span);
 }
 
-// For blocks larger than a region. Each gets a separate mapping, which begins with the part of a Region that Give()
-// reads.
+// Allocates blocks larger than a region. Each gets a separate mapping, which begins with the part of a Region that
+// Give() reads.
 void* Heap::TakeHuge(std::size_t pages) {
   if (pages > std::size_t{1} << 46) throw std::bad_alloc();
   auto* const region = static_cast<Region*>(Map(kSpanBytes + pages, kRegionBytes));

@@ -26,7 +26,7 @@
 #define KGEN_REQUIRES(mutex) KGEN_THREAD_SAFETY(requires_capability(mutex))
 #define KGEN_ACQUIRE(...) KGEN_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define KGEN_RELEASE(...) KGEN_THREAD_SAFETY(release_capability(__VA_ARGS__))
-// For a function that the analysis cannot follow. A comment must say why the function is correct.
+// Marks a function that the analysis cannot follow. A comment must say why the function is correct.
 #define KGEN_NO_THREAD_SAFETY_ANALYSIS KGEN_THREAD_SAFETY(no_thread_safety_analysis)
 
 namespace kgen {
@@ -42,7 +42,7 @@ class KGEN_CAPABILITY("mutex") BasicMutex {
     if (!detail::ForkedChild()) [[likely]]
       native_.unlock();
   }
-  // For a condition variable.
+  // Returns the mutex that a condition variable needs.
   Native& native() noexcept { return native_; }
 
  private:

@@ -82,7 +82,7 @@ constexpr auto kInfo = Severity::kInfo;
 constexpr auto kWarning = Severity::kWarning;
 constexpr auto kError = Severity::kError;
 
-// Without mutable state, so it is safe to use from any thread. A line is written with one call, so that lines are not
+// Has no mutable state, so it is safe to use from any thread. A line is written with one call, so that lines are not
 // mixed.
 class Stderr final : public Observer {
  public:

@@ -332,7 +332,7 @@ void ThrottledObserver::OnServerWarned(const ServerWarned& warned) {
   }
   if (Admit(cause, event)) observer_->OnServerWarned(event);
 }
-// That no thread is left is worth a warning. The executor reports it once.
+// Running out of threads is worth a warning; the executor reports it once.
 void ThrottledObserver::OnLimiterWaited(const LimiterWaited& event) {
   if (!warnings_only_ || event.what == "executor threads") observer_->OnLimiterWaited(event);
 }

@@ -11,8 +11,8 @@
 // For a user's observer, a cause is one kind of refusal (object or field) of one informer, or the text of a server's
 // warning, and the interval is a second; other events pass unchanged.
 //
-// Without one, only warnings pass, each throttled, and what becomes of them. The interval doubles with each call, up to
-// a minute, and is a second again after a quiet minute. A cause is then
+// Without an observer, only warnings pass, each throttled, and what becomes of them. The interval doubles with each
+// call, up to a minute, and is a second again after a quiet minute. A cause is then
 //   no connection       whatever reports it: informers, reconcile functions, the lease
 //   a list or watch     the code and the text of the error, whichever informers have it
 //   a reconcile         the queue, the key and the text of the error
@@ -46,7 +46,7 @@ class ThrottledObserver final : public Observer {
  public:
   static constexpr std::size_t kMostCauses = 1000;
 
-  // A null `observer` means: write warnings to standard error. Time is that of the executor's clock.
+  // A null `observer` means: write warnings to standard error. Time comes from the executor's clock.
   ThrottledObserver(Shared<Observer> observer, Shared<Executor> executor);
 
   // Reports the events counted so far and cancels the timer. Later events pass at once.
