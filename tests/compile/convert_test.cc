@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Convert(), conditions and MergePatch() with the built-in types and those of a CRD, as a user writes them.
+// Convert(), conditions and MergePatch() with the built-in types and the types of a CRD, as a user writes them.
 #include "kgen/codec/convert.h"
 
 #include <fleets/fleet/v1/types.h>

@@ -166,7 +166,7 @@ void Plan(const std::string& text) {
   RequirePrintable(diagnostics);
 }
 
-// As the command does: nothing for what is no API document, or a faulty one.
+// Does what the command does: returns nothing for a faulty document, or one that is not of an API.
 std::optional<std::string> Facts(const std::string& text) {
   const auto stream = kgen::yaml::Parse(text);
   if (!stream) return std::nullopt;

@@ -144,7 +144,7 @@ class Described {
     return format == "date-time" ? "2001-02-03T04:05:06.000000Z" : format == "byte" ? "AQI=" : "1";
   }
 
-  // The facts of a member, also those of its shared text; null if nothing is said.
+  // Returns the facts of a member, including the facts of its shared text; null if there are none.
   json FactsOf(const std::string& version, const std::string& type, const std::string& member) const {
     const auto file = types_.find(version);
     const json* entry = file == types_.end() ? nullptr : Find(Find(Find(&file->second, type), "members"), member);

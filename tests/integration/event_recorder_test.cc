@@ -103,7 +103,7 @@ TEST_F(EventRecorderTest, WritesEventsAndSeriesThatTheServerAccepts) {
 }
 
 TEST_F(EventRecorderTest, KeepsToTheLimitsOfTheServer) {
-  // As long as the recorder lets them be; notes and names are shortened.
+  // The longest text that the recorder leaves alone; it shortens notes and names.
   const std::string word(128, 'W');
   recorder_->Event(object_,
                    {.type = EventType::kWarning, .reason = word, .action = word, .note = std::string(5000, 'n')});

@@ -262,7 +262,7 @@ TEST_F(EveryKindTest, HasAClientForEachResourceThatTheServerServes) {
   EXPECT_EQ(known, served);
 }
 
-// Also those that cannot be created, and have no object in every_kind.yaml.
+// Covers kinds that cannot be created too, which have no object in every_kind.yaml.
 TEST_F(EveryKindTest, IsListedWhereTheServerListsIt) {
   std::set<std::string> served, listed;
   for (const ApiResource& resource : Must(Discover(clients_->connection())).resources)

@@ -55,7 +55,7 @@ class Work {
   Shared<Waiter> ended_ = DefaultExecutor()->MakeWaiter("the work of a test");
 };
 
-// A candidate of this process. Writes as that of client-go does.
+// A candidate of this process, which writes the Lease as client-go's elector does.
 class Candidate {
  public:
   Candidate(const Connection& connection, const std::string& in_namespace, const std::string& identity)
@@ -82,7 +82,7 @@ class Candidate {
     work_.reset();  // waits for it
     return elector_->Release();
   }
-  // As if the process had ended without a release. The work goes on, and the guard stops its writes.
+  // Ends as a process would that cannot release the Lease. The work goes on, and the guard stops its writes.
   void Vanish() { elector_.reset(); }
 
  private:

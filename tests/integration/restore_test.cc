@@ -209,7 +209,7 @@ TEST_F(RestoreTest, InformersShowTheStateOfARestoredServerWithinThreeSeconds) {
   RealApiServer::Start();
   ExpectCurrentWithin(3s);
 
-  // And they go on from there.
+  // The informers go on from there.
   for (const Kind& kind : kinds_) {
     kind.create("new");
     kind.touch("stays");

@@ -79,7 +79,7 @@ TEST_P(ProgramsTest, ListsThePodsOfANamespaceAndOfALabel) {
 
 TEST_P(ProgramsTest, ListsMorePodsThanOnePageHolds) {
   std::string expected;
-  for (int i = 1000; i < 2001; ++i) {  // four digits each: the order of the names is that of the numbers
+  for (int i = 1000; i < 2001; ++i) {  // four digits each: names sort like numbers
     const std::string name = "pod-" + std::to_string(i);
     ASSERT_TRUE(cluster_.Add(MinimalPod("default", name)));
     expected += name + "\t-\tPending\n";

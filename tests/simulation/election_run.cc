@@ -60,7 +60,7 @@ class ElectionRun {
     return options;
   }
 
-  // The ratio of lease duration and renew deadline is that of the clock rates, or more.
+  // The ratio of lease duration and renew deadline is at least the ratio of the clock rates.
   LeaderElectionOptions ElectionOptions() {
     const std::pair<Nanos, std::pair<Nanos, Nanos>> durations[] = {
         {15s, {10s, 2s}}, {15s, {12s, 2s}}, {5s, {4s, 1s}}, {10s, {7s, 5s}}};
@@ -203,7 +203,7 @@ class ElectionRun {
 
   // After the last fault: an old request arrives (8 s), requests that it has delayed end (7 s), the Lease that it has
   // written expires, and so does one that a manager holds without knowing; and a candidate looks at it (2.2 retry
-  // periods). The clocks are 1.25 times faster, not slower, than that of the simulation.
+  // periods). The clocks are 1.25 times faster, not slower, than the simulation's.
   void CheckProgress() {
     const auto leads = [](const auto& each) { return each->leads(); };
     const Nanos bound = 8s + 7s + 2 * world_.options.lease_duration + 3 * world_.options.retry_period;

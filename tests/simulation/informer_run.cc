@@ -57,7 +57,7 @@ std::int32_t ReplicasOf(const AnyRef& object) {
   const Ref<const Sample> sample = object.As<Sample>();
   return sample->spec->replicas.value_or(0);
 }
-// Of the transform and of the second index: every so many objects are more than they can take.
+// Every n-th object makes the transform, or the second index, throw.
 bool TransformRefuses(std::int32_t replicas) { return replicas % 5 == 0; }
 bool IndexThrows(std::int32_t replicas) { return replicas % 7 == 0; }
 
@@ -456,7 +456,7 @@ class InformerRun {
         std::move(options)));
   }
 
-  // In a handler's call.
+  // Does what the listener's trick says, in a call of its handler.
   void Do(Listener& listener) {
     switch (listener.trick) {
       case Trick::kRemovesItself:

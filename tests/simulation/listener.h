@@ -48,7 +48,7 @@ struct Listener {
   Verdict* verdict = nullptr;
   cache::Informer* informer = nullptr;
   bool resyncs = false;  // it receives everything again from time to time
-  bool merges = false;   // its backlog is small: events of a key may be merged, and out of order with those of others
+  bool merges = false;   // its backlog is small: events of a key may be merged, and out of order with other keys
   Trick trick = Trick::kNone;
   int trick_at = 0;  // events
   View view;

@@ -59,7 +59,7 @@ class NetworkExchange final : public Exchange {
     timer_ = clock_->After(delay, TimerKind::kProgress, std::move(step));
   }
 
-  // On the machine.
+  // The request leaves the machine; runs there.
   void Leave() {
     if (!sink_) return;
     if (request_.guard) {
@@ -128,7 +128,7 @@ inline void NetworkExchange::Reach() {
 
 class NetworkTransport final : public Transport {
  public:
-  // `clock` is that of the simulation.
+  // `clock` is the simulation's.
   NetworkTransport(Shared<Network> network, Shared<Executor> machine, Shared<Clock> clock, Shared<Transport> inner)
       : network_(std::move(network)),
         machine_(std::move(machine)),

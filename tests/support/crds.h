@@ -8,7 +8,7 @@
 
 namespace kgen::testing {
 
-// Of shop.example.com/v1, with the status subresource.
+// Returns a CRD of shop.example.com/v1, with the status subresource.
 inline std::string CrdJson(const std::string& kind, const std::string& plural, bool namespaced) {
   return R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":")" + plural +
          R"(.shop.example.com"},"spec":{"group":"shop.example.com","scope":")" +

@@ -135,7 +135,7 @@ class Http2Test : public ::testing::Test {
     server_ = *server;
   }
 
-  // For a connection, and for the transport alone.
+  // The configurations for a connection, and for the transport alone.
   rest::Config Config() const { return {.host = server_->url(), .tls = {.ca_data = server_->ca_pem()}}; }
   net::ServerConfig Target() const { return {.host = server_->url(), .tls = {.ca_data = server_->ca_pem()}}; }
 

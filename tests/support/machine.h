@@ -1,8 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Machine: a machine of its own within a simulation. Its clock has another rate and other times than that of the
-// simulation, and it can be suspended: then nothing of it runs, Clock::Now() stands still, and NowWithSuspend() goes
-// on.
+// Machine: a separate machine within a simulation. Its clock runs at its own rate from its own start, and it can be
+// suspended: then nothing of it runs, Clock::Now() stands still, and NowWithSuspend() goes on.
 //
 //   kgen::test_support::Machine machine(simulation, {.rate = 1.25});
 //   auto connection = kgen::Connection::Over({.transport = transport, .executor = machine.executor()});
@@ -24,7 +23,7 @@
 namespace kgen::test_support {
 
 struct MachineOptions {
-  double rate = 1;           // of its clock, by that of the simulation
+  double rate = 1;           // of its clock, by the simulation's
   Nanos booted{};            // Now() at the beginning
   Nanos suspended_before{};  // by how much NowWithSuspend() is ahead at the beginning
   Nanos skew{};              // of its wall clock
@@ -202,7 +201,7 @@ class MachineExecutor final : public Executor {
     return state_->all_strands.back();
   }
   void Post(const Shared<Strand>& strand, Task task) override { state_->Post(Mine(strand), std::move(task)); }
-  // Not in order with posted tasks after the machine was suspended.
+  // After the machine was suspended, the work is not in order with posted tasks.
   void BlockingOn(const Shared<Strand>& strand, Task work) override {
     state_->executor->BlockingOn(Mine(strand)->inner, Awake(std::move(work)));
   }

@@ -51,7 +51,7 @@ class ManualStream final : public net::TcpStream {
   void Receive(std::string_view bytes) {
     if (user_ != nullptr) user_->OnTcpRead(bytes);
   }
-  // From now on, the peer reads only what it takes.
+  // Makes the peer read only what it takes from now on.
   void Hold() { holds_ = true; }
   void Take(std::size_t bytes) {
     sent_ += held_.substr(0, bytes);

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Markers on named types, on elements of lists and maps, and those of Kubernetes' declarative validation.
+// Markers on named types, on elements of lists and maps, and the markers of Kubernetes' declarative validation.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -41,7 +41,7 @@ TEST(NamedTypes, MayBeKeyedListsAndOtherNamedTypes) {
                   "              - item\n              x-kubernetes-list-type: map\n"));
 }
 
-// As in controller-gen: a limit at the place must not widen that of the type.
+// As in controller-gen: a limit at the place must not widen the limit of the type.
 TEST(NamedTypes, KeepTheirLimitsBesideThoseOfThePlace) {
   Headers headers;
   const Type name = headers.Alias("Name", kText, {"+kgen:maxLength=63", "+kgen:minLength=1"});

@@ -85,7 +85,7 @@ TEST(Roles, SayAllVerbsWithAnAsteriskAlone) {
   EXPECT_TRUE(Has(Roles({"+kgen:rbac:groups=apps,resources=deployments,verbs=get;*"}), "  verbs:\n  - '*'\n"));
 }
 
-// As real projects write them.
+// These are spellings of real projects.
 TEST(Roles, TakeTheSpellingsOfKubebuilder) {
   EXPECT_TRUE(Has(Roles({"+kubebuilder:rbac:groups=\"\",resources=events,verbs=create;patch;"}),
                   "- apiGroups:\n  - \"\"\n  resources:\n  - events\n  verbs:\n  - create\n  - patch\n"));

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// From descriptions to CRDs, without C++.
+// Tests of CRDs that are made from descriptions, without C++.
 #include "generator/crd/schema.h"
 
 #include <gtest/gtest.h>
@@ -212,7 +212,7 @@ TEST(BuiltInTypes, AreInlinedAsTheirDocumentsDescribeThem) {
 )"));
 }
 
-// As controller-gen writes them in pod templates.
+// This is what controller-gen writes in pod templates.
 TEST(BuiltInTypes, AreAtomicAndHaveDefaultsAsInGo) {
   Headers headers;
   headers.Use("k8s::core::v1::EnvFromSource");

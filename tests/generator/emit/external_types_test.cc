@@ -52,7 +52,7 @@ Loaded Use(std::vector<std::string> texts, const UseOptions& options = {},
   return loaded;
 }
 
-// With an object of these properties as the field `x` of an Order's spec.
+// Returns a CRD with an object of these properties as the field `x` of an Order's spec.
 Loaded UseInSpec(const std::string& properties, const UseOptions& options = {},
                  const std::vector<UsedApi>& uses = BuiltIn()) {
   return Use({OrderCrd("spec: {type: object, properties: {x: {type: object, properties: {" + properties + "}}}}")},

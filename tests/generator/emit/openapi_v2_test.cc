@@ -259,7 +259,7 @@ void ClearDefaults(model::Schema& schema) {
   for (model::Field& field : schema.fields) ClearDefaults(*field.schema);
 }
 
-// Without the defaults, which only a v3 document has.
+// Emits the code without the defaults, which only a v3 document has.
 emit::Files EmitWithoutDefaults(const std::vector<std::string>& files) {
   Loaded loaded;
   loaded.api = commands::LoadApi(files, loaded.diagnostics);

@@ -153,7 +153,7 @@ TEST_F(OutputTest, ADryRunListsChangesAndWritesNothing) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-// As if the process had been killed.
+// Stands for a process that was killed.
 struct Killed {};
 
 // Contract: generator OUT-04.

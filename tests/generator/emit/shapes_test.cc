@@ -41,7 +41,7 @@ std::vector<PlannedStruct> SharedOf(const Plan& plan) {
   return group == plan.groups.end() ? std::vector<PlannedStruct>() : group->second.structs;
 }
 
-// Of a CRD with these properties of `spec`.
+// Returns the plan of a CRD with these properties of `spec`.
 Plan PlanOfSpec(const std::string& properties) {
   return PlanOf({OrderCrd("spec: {type: object, properties: {" + properties + "}}")});
 }

@@ -46,7 +46,7 @@ constexpr Difference kDifferences[] = {
     {"subresources without any", "/spec/versions/", "/subresources", "", "{}"},
 };
 
-// A column whose path names no member of the kind is empty for ever, and an error of kgen-crd.
+// A column whose path names no member of the kind is empty forever, and an error of kgen-crd.
 constexpr std::string_view kColumnOfNothing = "\".status.node\"";
 
 bool IsProse(std::string_view path) {

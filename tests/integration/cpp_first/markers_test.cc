@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 class MarkersTest : public GadgetTest {};
 
-// The members are those of a spec. `fault` is part of the refusal.
+// The members belong to a spec. `fault` is part of the refusal.
 struct Case {
   const char *name, *accepted, *refused, *fault;
 };

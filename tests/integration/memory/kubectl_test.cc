@@ -167,7 +167,7 @@ TEST_F(KubectlTest, DiscoversTheResourcesOfTheServer) {
   EXPECT_THAT(Kubectl("version"), HasSubstr("v1.36.1"));
 }
 
-// The same endpoint with our own client: kubeconfig, TLS, HTTP/2.
+// The endpoint serves our own client too: kubeconfig, TLS, HTTP/2.
 TEST(LoopbackEndpoint, ServesOurOwnClient) {
   Cluster cluster({.simulated = false});
   const std::string kubeconfig = Must(cluster.Serve());

@@ -146,8 +146,8 @@ Writes WritesIn(std::istream& log, std::string_view program, std::string_view in
     bool changes = false;
     if (const std::string text = TextAt(At(At(request, "responseObject"), "metadata"), "resourceVersion");
         succeeded && !text.empty()) {
-      // Versions grow, but lines are in the order in which responses ended: that of the write that a controller has
-      // reacted to may come after those of its own.
+      // Versions grow, but lines are in the order in which responses ended: the line of the write that a controller has
+      // reacted to may come after the lines of its own writes.
       const std::uint64_t version = std::stoull(text);
       std::uint64_t& known = newest[resource + " " + name];
       changes = version > known;

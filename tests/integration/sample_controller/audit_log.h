@@ -35,7 +35,7 @@ void StartAudit();
 // The user agent of `program` begins with its name and '/'. Blocks: reads the log, which has a request before its
 // client gets the answer.
 Writes WritesOf(std::string_view program, std::string_view in_namespace);
-// Returns what WritesOf() returns, from a log other than that of the running server.
+// Returns what WritesOf() returns, from a log other than the running server's.
 Writes WritesIn(std::istream& log, std::string_view program, std::string_view in_namespace);
 
 }  // namespace kgen::integration

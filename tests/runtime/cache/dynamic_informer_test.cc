@@ -147,7 +147,7 @@ TEST_F(DynamicInformerTest, AsksInTheScopeOfTheMappingAfterAGuess) {
   static_cast<void>(factory.ForResource(kRegions));  // taken for namespaced
   const DynamicInformer regions = factory.ForMapping(Must(RestMapper(cluster_.Connection()).ForResource(kRegions)));
   factory.Start();
-  static_cast<void>(factory.WaitForCacheSync());  // that of the guess cannot sync
+  static_cast<void>(factory.WaitForCacheSync());  // the informer of the guess cannot sync
   EXPECT_TRUE(regions.Lister().Get("north"));
 }
 

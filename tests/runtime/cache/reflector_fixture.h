@@ -48,7 +48,7 @@ struct Seen : Observer {
                        std::string(e.resource_version));
   }
   std::vector<std::string> failed, refused, fields, relisted;
-  std::vector<std::string> failed_lists;  // those of lists that were not tried again at once
+  std::vector<std::string> failed_lists;  // the errors of lists that were not tried again at once
   std::vector<Nanos> delays;
   bool gave_up = false;
 };

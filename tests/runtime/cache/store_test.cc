@@ -75,7 +75,7 @@ Entries Indexed(const AnySnapshot& view) {
   return entries;
 }
 
-// The same as the functions give it for the objects of that version.
+// Collects what the index functions produce for the objects of that version.
 class EntrySink final : public IndexSink {
  public:
   EntrySink(std::string index, const ObjectLeaf& leaf, Entries& entries)
@@ -509,7 +509,7 @@ TEST_F(StoreTest, RefusesAnIndexThatAnIndexFunctionOfTheSameStoreWantsToAdd) {
   store_->Apply(One(Put(Make("n", "b"))));            // while a transaction is applied
   ReplaceAll(*store_, {{Put(Make("n", "c"))}, "2"});  // and a list
   ASSERT_TRUE(store_->AddIndex("via another store", [&](const AnyRef&, IndexSink&) {
-    if (!other->Snapshot().HasIndex("their")) Must(other->AddIndex("their", add));  // that of another store it may add
+    if (!other->Snapshot().HasIndex("their")) Must(other->AddIndex("their", add));  // it may add to another store
   }));
   ASSERT_EQ(results.size(), 4u);
   for (const std::string& result : results) {

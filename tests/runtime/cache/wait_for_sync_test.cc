@@ -70,7 +70,7 @@ TEST_P(WaitForSyncTest, GivesUpWhenTheServerDoesNotSupportTheSelector) {
     if (i < 2) Advance(10s);
   }
   Run();
-  ASSERT_TRUE(wait.done());  // or it waits for ever
+  ASSERT_TRUE(wait.done());  // or it waits forever
   EXPECT_EQ(wait.result().error().code(), Code::kInvalid);
   EXPECT_THAT(wait.result().error().ToString(), AllOf(HasSubstr("samples: invalid request after 3 attempts"),
                                                       HasSubstr("field label not supported: spec.color")));
@@ -299,7 +299,7 @@ TEST_P(WaitForSyncTest, RefusesToWaitForAHandlerOfAnInformerThatWasNotStarted) {
   Sync("5", {});
   auto wait = Wait({.handlers = {&registration}});
   Run();
-  ASSERT_TRUE(wait.done());  // or it waits for ever
+  ASSERT_TRUE(wait.done());  // or it waits forever
   ASSERT_FALSE(wait.result().has_value());
   EXPECT_EQ(wait.result().error().code(), Code::kInvalidArgument);
   EXPECT_THAT(wait.result().error().ToString(), HasSubstr("handler late: its informer has not been started"));

@@ -82,7 +82,8 @@ TEST_F(DynamicClientTest, FindsAResourceByItsKind) {
 // Contract: controller 149.
 TEST_F(DynamicClientTest, KnowsTheScopeOfAKind) {
   Install();
-  // The namespace of a cluster-scoped object does not matter, and that of an object is taken where the client has none.
+  // The namespace of a cluster-scoped object does not matter, and the namespace of an object is taken where the client
+  // has none.
   const DynamicResource regions = Must(dynamic_.ForKind({"shop.example.com", "v1", "Region"}, "ignored"));
   Must(regions.Create({.metadata = {.name = "north"}, .apiVersion = "shop.example.com/v1", .kind = "Region"}));
   EXPECT_EQ(Must(regions.Get("north")).metadata.name, "north");

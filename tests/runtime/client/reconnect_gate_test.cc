@@ -44,7 +44,7 @@ class ReconnectGateTest : public ::testing::Test {
     entrant.turn.NoConnection(kDown);
     entrant.granted = false;
   }
-  // The same stream again.
+  // Opens the stream once more.
   void Again(Entrant& entrant) {
     entrant.turn = gate_->Enter(Purpose::kAgain, strand_, [&entrant] { entrant.granted = true; });
     entrant.granted = entrant.turn.granted();

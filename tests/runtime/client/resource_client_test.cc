@@ -18,7 +18,7 @@ class CreateResponseTest : public ClientTest {
   ResourceClient<Widget, WidgetList> Widgets() { return {connection(), "default"}; }
 };
 
-// As API servers answer to the creation of a Binding.
+// This is how API servers answer to the creation of a Binding.
 TEST_F(CreateResponseTest, ReturnsADefaultObjectWhenTheServerReportsSuccessInsteadOfTheObject) {
   transport_->Reply({.status = 201, .body = R"({"kind":"Status","apiVersion":"v1","status":"Success","code":201})"});
   const Result<Widget> created = Widgets().Create({.metadata = {.name = "a"}});

@@ -19,7 +19,7 @@ using widgets::Widget;
 using widgets::WidgetList;
 
 constexpr char kPath[] = "/apis/test.kgen.dev/v1/namespaces/default/widgets/web/scale";
-// As a server of 1.36 sends it: a 0 is left out.
+// A server of 1.36 sends it like this: a 0 is left out.
 constexpr char kScale[] =
     R"({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"web","namespace":"default","resourceVersion":"7"},)"
     R"("spec":{},"status":{"replicas":2,"selector":"app=web"}})";

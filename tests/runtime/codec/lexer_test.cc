@@ -101,7 +101,7 @@ bool TreeReads(std::string_view json) {
 // Inside an array, so that the tree takes every text for JSON.
 std::string InArray(std::string_view json) { return "[" + std::string(json) + "]"; }
 
-// For the output of a failure.
+// Prints a case in the output of a failure.
 void PrintTo(const Case& each, std::ostream* os) { *os << each.json; }
 
 class LexerTest : public ::testing::TestWithParam<Case> {};

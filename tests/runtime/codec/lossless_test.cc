@@ -78,7 +78,7 @@ class Maker {
     return value;
   }
 
-  // Of that kind, mostly.
+  // Returns a value that is mostly of that kind.
   json Value(ValueKind kind, const void* detail, int depth) {
     if (OneIn(12)) return Any(2);
     switch (kind) {

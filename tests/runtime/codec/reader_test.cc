@@ -140,7 +140,7 @@ TEST(NestingScanner, FindsTheEndOfAValueHoweverItIsSplit) {
       R"({"a\\":"}]\"","b":[[],{"c":"\\\\"},"[{"],"d":{"0123456789012345678901234567890123456789\"":"\\"},"e":[1,2]})";
   ASSERT_EQ(Check(value), "");
   const std::string text = value + "}]}\"tail";
-  // With the instructions of this processor, and without.
+  // The scan runs with the instructions of this processor, and without.
   for (const auto scan : {&NestingScanner::Scan, &NestingScanner::ScanPortably}) {
     for (std::size_t cut = 0; cut <= text.size(); ++cut) {
       const Exact first(text.substr(0, cut));

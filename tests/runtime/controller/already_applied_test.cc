@@ -90,7 +90,7 @@ TEST(AlreadyAppliedTest, IsNotSoForAFieldThatIsNoLongerWanted) {
                 {"name":"side","image":"envoy:1"})",
                                ""));
   EXPECT_FALSE(AppliedIfWanted(R"("args":["-v"],)", ""));
-  // Of what is owned as a whole, the members are not recorded.
+  // The members of what is owned as a whole are not recorded.
   EXPECT_FALSE(AppliedIfCached(R"("matchLabels":{"app":"web"})", R"("matchLabels":{"app":"web","tier":"gold"})"));
   EXPECT_FALSE(AppliedIfCached(R"("emptyDir":{})", R"("emptyDir":{"medium":"Memory"})"));
 }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The settings of controllers: their own, those of their kind and those of their manager.
+// The settings of controllers: their own, their kind's and their manager's.
 #include <algorithm>
 #include <string>
 #include <vector>

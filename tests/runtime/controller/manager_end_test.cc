@@ -71,7 +71,7 @@ TEST_P(ManagerEndTest, LeaksNothingIfAFunctionHoldsTheManager) {
   EXPECT_EQ(follower.use_count(), 1);
 }
 
-// The registry may be that of the program.
+// The registry may be the program's.
 TEST_P(ManagerEndTest, LeavesNoControllerInARegistryThatOutlivesIt) {
   Metrics metrics;
   const auto held = std::make_shared<int>();

@@ -67,7 +67,7 @@ TEST_P(OwnWritesTest, AListVisitsNoMoreWritesThanItReturnsObjects) {
   EXPECT_EQ(VisitsOf([&] { EXPECT_THAT(Names(client.List<ConfigMap>()), IsEmpty()); }), 0u);
   Must(client.Create(Web("a")));
   Must(client.Create(Web("b")));
-  // Once when the list begins to wait, and once for each event.
+  // The list visits an object once when it begins to wait, and once for each event.
   EXPECT_LE(VisitsOf([&] { EXPECT_THAT(Names(client.List<ConfigMap>()), ElementsAre("a", "b")); }), 4u);
   EXPECT_LE(VisitsOf([&] { EXPECT_THAT(Names(client.List<ConfigMap>()), ElementsAre("a", "b")); }), 2u);
 }

@@ -133,7 +133,7 @@ TEST(PredicateTest, CombinesTheVerdictsOnEverySortOfEvent) {
       }
     }
   }
-  // With one that has no opinion on additions.
+  // The other predicate has no opinion on additions.
   EXPECT_FALSE((OnUpdates(true) && Always(false))(AddedEvent()));
   EXPECT_TRUE((OnUpdates(true) && Always(true))(AddedEvent()));
   EXPECT_TRUE((OnUpdates(true) || Always(false))(AddedEvent()));

@@ -187,7 +187,7 @@ TEST_P(ProcessTest, RunsAnItemAgainAfterTheTimeThatTheFunctionAsksForAndForgetsI
   });
   queue_.AddAfter("never", Nanos::max());
   queue_.Add("a");
-  Run();  // does not wait for what repeats for ever
+  Run();  // does not wait for what repeats forever
   EXPECT_EQ(times.size(), 2u);
   EXPECT_EQ(queue_.NumRequeues("a"), 0);
   ASSERT_TRUE(simulation_.Advance(25min));

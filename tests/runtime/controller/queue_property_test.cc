@@ -52,7 +52,7 @@ class Model {
     }
   }
 
-  // The same after the delay of the queue's limiter, or after `after` if that is set and shorter.
+  // Adds the key after the delay of the queue's limiter, or after `after` if that is set and shorter.
   void AddRateLimited(int key, TimePoint now, std::optional<Nanos> after, int priority) {
     const Nanos delay = std::min(kBase * (1 << std::min(EntryOf(key).failures++, 10)), kLimit);
     Add(key, now, after ? std::min(delay, *after) : delay, priority);

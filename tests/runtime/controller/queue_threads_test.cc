@@ -109,7 +109,7 @@ TEST_F(QueueThreadsTest, DrainsEveryItemThatWasReady) {
                                            {.drain = true});
       EXPECT_TRUE(processed || processed.error().code() == Code::kStopped) << processed;
     });
-    // Beside it, a loop that takes a part.
+    // A loop beside it takes a part.
     Start([&] {
       while (const auto item = queue.Get()) {
         ++calls;

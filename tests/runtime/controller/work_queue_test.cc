@@ -83,7 +83,7 @@ TEST_F(WorkQueueTest, KeepsTheHigherPriorityOfTwoAdditions) {
   queue_.Add("a", {.priority = 1});
   queue_.Add("a", {.priority = 5});
   EXPECT_EQ(queue_.TryGet()->priority, 5);
-  // Of what was added during its processing too.
+  // Additions during processing combine as well.
   queue_.Add("a", {.priority = 2});
   queue_.Add("a", {.priority = 3});
   queue_.Done("a");

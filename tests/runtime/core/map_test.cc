@@ -27,7 +27,7 @@ std::vector<std::string> Keys(const Map<T>& map) {
   return keys;
 }
 
-// As the decoder makes it: packed, without an order table.
+// Makes a map as the decoder does: packed, without an order table.
 Map<String> Packed(std::initializer_list<std::pair<std::string, std::string>> items) {
   Map<String> map;
   detail::MapBlock* block = detail::NewPackedMap(items.size(), kTypeOf<String>);

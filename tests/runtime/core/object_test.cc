@@ -29,7 +29,7 @@ struct Line {
   KGEN_OBJECT(Line)
 };
 
-// With itself in each place where a struct may stand.
+// A struct that has itself in each place where a struct may stand.
 struct Parcel {
   kgen::Optional<Line> first = kgen::kAbsent;
   kgen::List<Line> lines{};
@@ -170,7 +170,7 @@ TEST_F(ObjectTest, KeepsUnknownFieldsOfEachLevel) {
   EXPECT_EQ(Back(json), json);
 }
 
-// As generated types do: what a member cannot hold is sent back as it came.
+// Generated types do this too: what a member cannot hold is sent back as it came.
 TEST_F(ObjectTest, KeepsAValueOfAnotherType) {
   const std::string json = R"({"inner":{"first":{"quantity":2147483648}},"lines":{},"priority":{"high":true}})";
   const Result<Parcel> parcel = Decode<Parcel>(json);

@@ -28,7 +28,7 @@ std::string Streamed(const T& value) {
   return out.str();
 }
 
-// The same in both ways.
+// Returns what both ways to print give, which must be equal.
 template <typename T>
 std::string Printed(const T& value) {
   EXPECT_EQ(PrintToString(value), Streamed(value));

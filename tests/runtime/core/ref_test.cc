@@ -92,7 +92,7 @@ TEST_F(RefTest, CopiesDeeplyWhatIsBelowIt) {
 
 // Contract: design D5.
 TEST_F(RefTest, CopiesASharedSubtreeApart) {
-  // As the decoder of a cache makes them: two objects with one block.
+  // The decoder of a cache makes such objects: two that share one block.
   Sample a;
   a.spec->tree->name = kLong;
   Sample b;

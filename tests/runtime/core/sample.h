@@ -84,7 +84,7 @@ struct SampleList {
   static const TypeTable kTable;
 };
 
-// For ClusterOptions::kinds.
+// The kinds for ClusterOptions::kinds.
 inline constexpr const TypeTable* kKinds[] = {&Sample::kTable};
 
 // Something in every field, short and long.

@@ -273,7 +273,7 @@ TEST_F(JsonTest, ComparesLargeAndDeepValuesInALittleTime) {
   }
   EXPECT_EQ(Json(a), Json(b));
   EXPECT_EQ(Hash(Spec{.extra = Json(a)}), Hash(Spec{.extra = Json(b)}));
-  // Too deep to be parsed: compared as text only.
+  // This is too deep to be parsed, so it is compared as text only.
   std::string deep(2000, '[');
   deep.append(2000, ']');
   EXPECT_EQ(Json(deep), Json(deep));

@@ -300,7 +300,7 @@ TEST(ForkedChild, EndsWhenTheTaskThatForkedReturnsAndRunsNoOther) {
     for (;;) ::pause();
   });
   if (child.signal != SIGTERM) std::exit(1);
-  // A signal to the parent stops its token. If that of the child had done so, this one would be the second.
+  // A signal to the parent stops its token. Had the child's signal stopped it too, this would be the second.
   if (stop.stop_requested()) std::exit(2);
   ::raise(SIGTERM);
   Wait(stop);

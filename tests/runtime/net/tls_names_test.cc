@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Names of certificates, by the rules of Go's crypto/x509: the rows are those of its tests, and what they imply.
+// Names of certificates, by the rules of Go's crypto/x509: the rows come from its tests, and what they imply.
 #include "net/tls_names.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The scale subresource of the in-memory server, request by request. The expected responses are those of a
-// kube-apiserver 1.36.
+// The scale subresource of the in-memory server, request by request. A kube-apiserver 1.36 gives the expected
+// responses.
 #include "kgen/testing/matchers.h"
 #include "tests/runtime/testing/cluster_fixture.h"
 

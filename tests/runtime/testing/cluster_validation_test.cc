@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Validation of objects against the schema of a CRD. The expected texts are those of a kube-apiserver 1.36.
+// Validation of objects against the schema of a CRD. A kube-apiserver 1.36 gives the expected texts.
 #include "testing/api_validation.h"
 #include "tests/runtime/testing/cluster_fixture.h"
 

@@ -23,7 +23,7 @@ struct Ownership {
   kgen::String team{};
 };
 
-// In millimetres.
+// A size in millimetres.
 struct Size {
   // +kgen:minimum=1
   // +required

@@ -149,7 +149,7 @@ TEST_F(KgenCrd, LeavesFilesAloneThatAreUpToDate) {
   EXPECT_EQ(fs::last_write_time(crd), fs::file_time_type());
 }
 
-// A CRD without a kind would stay in the folder, and in clusters, for ever.
+// A CRD without a kind would stay in the folder, and in clusters, forever.
 TEST_F(KgenCrd, SeesAndRemovesTheCrdOfAKindThatIsGone) {
   const std::string gone =
       "// +kgen:resource:group=shop.example.com,version=v1\n"

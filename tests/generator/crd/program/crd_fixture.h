@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// kgen-crd in a folder of the test's own. A header that includes those of kgen takes most of a second, so tests put
+// kgen-crd in a folder of the test's own. A header that includes kgen's takes most of a second, so tests put
 // many cases into one header.
 #ifndef KGEN_TESTS_GENERATOR_CRD_PROGRAM_CRD_FIXTURE_H_
 #define KGEN_TESTS_GENERATOR_CRD_PROGRAM_CRD_FIXTURE_H_
@@ -57,8 +57,8 @@ class KgenCrd : public testing::Test {
   }
   std::string Header(const std::string& declarations) const { return Write("shop.h", Text(declarations)); }
 
-  // The same, from line kLightLine on, with stand-ins for kgen's types: for tests that need the program, not the
-  // runtime.
+  // Returns a header with the declarations from line kLightLine on, and stand-ins for kgen's types: for tests that need
+  // the program, not the runtime.
   static constexpr int kLightLine = 14;
   static std::string LightText(const std::string& declarations, const std::string& name_space = "acme::shop::v1") {
     return "#pragma once\n"
@@ -83,7 +83,7 @@ class KgenCrd : public testing::Test {
     return RunAlone(arguments);
   }
 
-  // Without the headers of kgen.
+  // Runs kgen-crd without the headers of kgen.
   static Outcome RunAlone(const std::vector<std::string>& arguments) {
     std::istringstream in;
     std::ostringstream out, err;

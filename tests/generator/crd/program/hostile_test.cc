@@ -11,7 +11,7 @@
 
 #ifdef __SANITIZE_ADDRESS__
 // The archives of LLVM are built without ASan, and do not unpoison what LLVM's allocator, inlined here, has poisoned.
-// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is that of ASan.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is ASan's.
 extern "C" const char* __asan_default_options() { return "allow_user_poisoning=0"; }
 #endif
 
@@ -29,7 +29,7 @@ class Hostile : public KgenCrd {
     return outcome.err;
   }
   std::string SaidOf(const std::string& declarations) const { return Said(LightText(declarations)); }
-  // Of a struct with this member.
+  // Returns what kgen-crd says about a struct with this member.
   std::string SaidOfMember(const std::string& member) const {
     return SaidOf("struct OrderSpec {\n" + member + "\n  KGEN_OBJECT(OrderSpec)\n};\n" + kKind);
   }

@@ -30,7 +30,7 @@ class HeaderLanguage : public KgenCrd {
                      "};\n}\n");
   }
 
-  // Finds the headers of the built-in API, and those of the test.
+  // Finds the headers of the built-in API and of the test.
   Outcome Run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(),
                      {"--flag=-I" KGEN_TEST_SOURCE_DIR "/generated", "--flag=-I" + folder_.native()});

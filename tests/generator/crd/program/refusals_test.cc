@@ -167,7 +167,7 @@ TEST_F(Refusals, OfMarkersThatAreOnNoDeclarationOfTheApi) {
   EXPECT_EQ(Errors(outcome.err), 7u) << outcome.err;
 }
 
-// Those that Clang finds, those that kgen-crd finds, and those of markers.
+// Clang finds some, kgen-crd others, and the readers of markers the rest.
 TEST_F(Refusals, OfTypesComeInOneRun) {
   const Outcome outcome =
       Run({Header("struct Plain {};\nstruct OrderSpec {\n"  // 11, 12

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 
-// Command controller_runtime is the small controller of docs/comparison.md on controller-runtime. The type Foo is that
-// of k8s.io/sample-controller.
+// Command controller_runtime is the small controller of docs/comparison.md on controller-runtime. The type Foo comes
+// from k8s.io/sample-controller.
 package main
 
 import (

@@ -19,7 +19,7 @@ import (
 
 type member struct {
 	name   string
-	number string // of the field, after those of the embedded messages that it is in: "2.1"
+	number string // of the field, after the numbers of the messages around it: "2.1"
 	zero   string // " omitempty", " value", or "" if only the field's presence counts
 }
 
@@ -103,7 +103,7 @@ func (f facts) add(t reflect.Type) {
 	f[name] = f.members(t, "")
 }
 
-// members returns the members of a struct as JSON has them: those of embedded structs are its own.
+// members returns the members of a struct as JSON has them, with the members of embedded structs as its own.
 func (f facts) members(t reflect.Type, inside string) []member {
 	var result []member
 	for i := range t.NumField() {

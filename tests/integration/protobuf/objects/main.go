@@ -96,7 +96,7 @@ func filler(seed int64, round int) *randfill.Filler {
 		NilChance(chances[round%len(chances)]).NumElements(0, 1+round%3)
 }
 
-// validValues makes values that a server can have, where those of the fuzzers could not be written as JSON.
+// validValues makes values that a server can have, where the fuzzers' values could not be written as JSON.
 func validValues(serializer.CodecFactory) []any {
 	texts := []string{`{}`, `{"f:metadata":{"f:labels":{".":{},"k:{\"a\":\"<b>\"}":{}}}}`, `[1,2.50,"é\u2028 &"]`, `"text"`}
 	return []any{

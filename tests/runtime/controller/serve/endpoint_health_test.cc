@@ -42,7 +42,7 @@ class EndpointHealthTest : public EndpointTest {
     At(delay, [this, delay, target] {
       const auto client = loop_->Dial();
       client->Receive(Request(target));
-      // Without time passing, but after what is queued.
+      // No time passes, but this runs after what is queued.
       executor_->Post({}, [this, delay, client] {
         executor_->Post({}, [this, delay, client] {
           const std::string response = client->sent();
