@@ -430,6 +430,19 @@ fires DescribedFindsAStructWithoutAComment described 'generated/k8s/types.h:3: O
 file generated/k8s/types.h "$generated"$'\n  // The names that the... Default: `[]`.\n  kgen::List<kgen::String> names{};'
 fires DescribedFindsACommentThatIsCut described 'generated/k8s/types.h:6: the comment is cut'
 
+file runtime/src/core/a.cc $'// Returns the name, which differs from that\n// of the caller.\nint x;'
+fires EnglishFindsThatOfAcrossTwoLines english 'runtime/src/core/a.cc:1: that of: say the noun again'
+file runtime/src/core/a.cc 'int x;  // those of the caller'
+fires EnglishFindsThoseOfBehindCode english 'runtime/src/core/a.cc:1: those of: say the noun again'
+file runtime/src/core/a.cc $'int x;\n// The same for y.\nint y;'
+fires EnglishFindsACommentThatLeansOnItsNeighbour english 'runtime/src/core/a.cc:2: The same: a comment is a sentence of its own'
+file openapi/kubernetes-1/descriptions/apps.v1.yaml $'A:\n  text: The name, or that of the pod.'
+fires EnglishReadsDescriptions english 'descriptions/apps.v1.yaml:2: that of'
+file docs/a.md $'A page that\nof course says everything.'
+fires EnglishReadsPages english 'docs/a.md:1: that of'
+file runtime/src/core/a.cc $'// Returns the name, like the caller\'s.\n// The same name may come twice. https://that.of/it\nconst char* x = "// that of";'
+silent EnglishLetsSentencesPass english
+
 # tidy_tree HEADER_TEXT: a tree whose one source includes that header.
 tidy_tree() {
   file .clang-tidy "$(cat .clang-tidy)"
