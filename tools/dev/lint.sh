@@ -5,7 +5,7 @@
 
 lint_root=${KGEN_LINT_ROOT:-.}
 lint_cache=${KGEN_LINT_CACHE:-build/lint}
-lint_rules=(format arrows rooms circles public guide reach blocking clock timers length copyright workplace templates ids missing described contracts generated api headers alone tidy)
+lint_rules=(format arrows rooms circles public guide reach blocking clock timers length copyright workplace templates ids missing described english contracts generated api headers alone tidy)
 lint_rules_on_request=(tidy-all)
 lint_clang_format=${CLANG_FORMAT:-clang-format-22}
 

@@ -17,7 +17,7 @@ struct HeaderOptions {
   // Headers of this folder ("acme/") that do not exist are skipped: kgen-crd itself generates them.
   std::string generated;
   // The namespaces of other APIs, whose types may be members: "k8s". kgen::meta::v1 always is one. Structs with
-  // KGEN_OBJECT are read as those of `headers`; of generated ones, only the names are.
+  // KGEN_OBJECT are read as if they were in `headers`; of generated ones, only the names are.
   std::vector<std::string> uses;
   std::string resource_dir;  // Clang's own headers; empty: where Clang 22 is installed
 };

@@ -14,7 +14,7 @@
 
 namespace kgen {
 
-// The functions are those of ListSplitter, which says what they do.
+// Splits the bytes of a list into items, in one encoding. ListSplitter says what each function does.
 class ItemSplitter {
  public:
   // The view is valid during the call. An error ends the splitting and is returned by Feed(). Of an item that is larger

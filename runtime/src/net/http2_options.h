@@ -26,7 +26,7 @@ struct Http2Options {
   std::uint32_t stream_window = 256 * 1024;            // the most that a stalled reader can hold back
   std::uint32_t connection_window = 16 * 1024 * 1024;  // for all streams; returned at once
   std::size_t max_head_bytes = 256 * 1024;             // of a response
-  Shared<net::EventLoop> loop{};                       // null: that of the process
+  Shared<net::EventLoop> loop{};                       // null: the loop of the process
 };
 
 }  // namespace kgen

@@ -66,7 +66,7 @@ concept NamesItsKind = HasTable<T> && !std::same_as<T, Unstructured> && !std::sa
 
 // Options of the caches of a process. Caches::Of() and Manager::New() refuse wrong ones with kInvalidArgument.
 struct CachesOptions {
-  // Default: those of InformerOptions. For all kinds.
+  // Default: the defaults of InformerOptions. For all kinds.
   InformerOptions defaults{};
   // Default: none. Instead of `defaults`, for some kinds.
   InformerOptionsOf of{};
@@ -222,7 +222,7 @@ class Cache {
   // kUnauthorized/kForbidden/kNotFound/kInvalid (refused repeatedly, see SyncOptions::patient), kCancelled, kStopped.
   [[nodiscard]] Result<void> WaitForSync(std::stop_token stop = {}) const { return any_.WaitForSync(std::move(stop)); }
   // Blocks until the informer that has this key contains everything up to a resource version, such as the one in the
-  // server's answer to a write. A `limit` of zero looks once, and kNoLimit waits for ever. Errors: those of
+  // server's answer to a write. A `limit` of zero looks once, and kNoLimit waits for ever. Errors: as
   // SharedInformer::WaitUntil(), so kInvalidArgument if `limit` is negative; also if the namespace is not cached.
   [[nodiscard]] Result<void> WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop = {},
                                        Nanos limit = std::chrono::seconds(5)) const {

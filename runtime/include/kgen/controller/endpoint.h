@@ -67,7 +67,7 @@ struct EndpointOptions {
   // "localhost:8080". Port 0 is any free one. "" turns the endpoint off: then it accepts every call and does nothing.
   std::string address = ":8080";
   // Default: `address`. If set, /healthz and /readyz are served here instead, and `address` has only the pages:
-  // /metrics, /debug and those of AddPage(). It is always plain HTTP: the kubelet does not verify certificates. It is
+  // /metrics, /debug and what AddPage() adds. It is always plain HTTP: the kubelet does not verify certificates. It is
   // written like `address`, and may be used without it. The connections of one address take no room from the other.
   std::string health_address{};
   std::optional<TlsFiles> tls{};     // Default: plain HTTP. The certificate of `address`.

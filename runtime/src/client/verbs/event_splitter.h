@@ -26,7 +26,7 @@ struct WatchEvent {
   std::string_view kind = {};
 };
 
-// The functions are those of WatchDecoder, which says what they do.
+// Splits the bytes of a watch into events, in one encoding. WatchDecoder says what each function does.
 class EventSplitter : public SharedObject {
  public:
   // The views are valid during the call. An error ends the decoding.
