@@ -84,7 +84,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("KGEN_JOBS", os.cpu_count()))) as pool:
         found = pool.map(lambda name: compile_alone(root, entries[name]), [n for n in sys.argv[4:] if n in entries])
         found = [text for text in found if text]
-    print("\n".join(found))
+    for text in found:
+        print(text)
     return 1 if found else 0
 
 
