@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 48e518497b3b3a85.
+// Hash of the headers: 38b21956f1a75976.
 
 #endif  // K8S_FINGERPRINT_H_

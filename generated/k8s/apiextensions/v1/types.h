@@ -103,7 +103,7 @@ struct WebhookConversion {
 // Says how objects are converted between the versions of a custom resource.
 struct CustomResourceConversion {
   // Required. None changes only the apiVersion and drops members that the schema of the new version lacks. Webhook asks
-  // a webhook.
+  // a webhook. Default: "None".
   kgen::String strategy{};
 
   // The webhook for the strategy Webhook, which needs it. It must be absent with None.

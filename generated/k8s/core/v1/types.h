@@ -689,9 +689,9 @@ struct Event {
 
   // Another object that takes part, for example the one that the action creates.
   kgen::Optional<ObjectReference> related = kgen::kAbsent;
-  // The controller that reports the event, such as kubernetes.io/kubelet. Must be set if eventTime is.
+  // The controller that reports the event, such as kubernetes.io/kubelet. Must be set if eventTime is. Default: "".
   kgen::String reportingComponent{};
-  // The instance of the reporting controller, such as the name of its pod. Must be set if eventTime is.
+  // The instance of the reporting controller, such as the name of its pod. Must be set if eventTime is. Default: "".
   kgen::String reportingInstance{};
   // Counts the repetitions. Absent if it happened once, or if the reporter uses count.
   kgen::Optional<EventSeries> series = kgen::kAbsent;
@@ -1100,8 +1100,8 @@ struct NodeSpec {
   // Immutable.
   kgen::String podCIDR{};
 
-  // A set: elements are unique. The IP ranges of the pods of the node, at most one of IPv4 and one of IPv6. Absent
-  // until a controller assigns them. Immutable.
+  // A set: elements are unique. The IP ranges of the pods of the node, at most one of IPv4 and one of IPv6; the first
+  // is always podCIDR. Absent until a controller assigns them.
   kgen::List<kgen::String> podCIDRs{};
 
   // The identifier of the machine at its cloud provider, in the form PROVIDER://ID. Absent until somebody sets it.
@@ -1881,8 +1881,8 @@ struct PodStatus {
   // podIP. Set by the kubelet.
   kgen::List<PodIP> podIPs{};
 
-  // One of QosClassValues. The quality of service class, which follows from requests and limits and decides who is
-  // evicted first when a node runs short. Set by the server.
+  // One of QosClassValues. The quality of service class, which decides who is evicted first when a node runs short. The
+  // server derives it from requests and limits unless the client that creates the pod sends one.
   kgen::String qosClass{};
 
   // A word in PascalCase for programs that says why the pod is in its phase, such as Evicted.
