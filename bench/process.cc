@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -90,11 +89,6 @@ std::string TemporaryFolder::Write(const std::string& name, const std::string& t
   std::string path = path_ + "/" + name;
   std::ofstream(path, std::ios::binary) << text;
   return path;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
 }
 
 }  // namespace kgen::bench

@@ -39,8 +39,6 @@ class TemporaryFolder {
   std::string path_;
 };
 
-double Median(std::vector<double> values);
-
 }  // namespace kgen::bench
 
 #endif  // KGEN_BENCH_PROCESS_H_

@@ -11,6 +11,7 @@
 
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
+#include "kgen/core/function.h"
 #include "kgen/net/transport.h"
 
 namespace kgen::simulation {
@@ -55,7 +56,7 @@ class NetworkExchange final : public Exchange {
   void Post(Step step) {
     machine_->Post(strand_, [self = Shared<NetworkExchange>(this), step] { (self.get()->*step)(); });
   }
-  void After(Nanos delay, std::move_only_function<void()> step) {
+  void After(Nanos delay, UniqueFunction<void()> step) {
     timer_ = clock_->After(delay, TimerKind::kProgress, std::move(step));
   }
 

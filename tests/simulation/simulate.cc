@@ -5,6 +5,7 @@
 // kgen_simulate --find-bug B --seeds N   passes if a seed finds the deliberate bug (only where those are built in)
 //
 // With --elections these are seeds and bugs of leader election, without it of the informer.
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>

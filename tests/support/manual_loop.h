@@ -9,13 +9,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "kgen/core/function.h"
 #include "net/event_loop.h"
 #include "tests/support/manual_executor.h"
 
@@ -24,7 +24,7 @@ namespace kgen::testing {
 // One attempt to connect, and the connection once it was accepted.
 class ManualStream final : public net::TcpStream {
  public:
-  using Done = std::move_only_function<void(std::string_view error)>;
+  using Done = UniqueFunction<void(std::string_view error)>;
   ManualStream(net::Address to, Done done) : to_(std::move(to)), done_(std::move(done)) {}
 
   void Attach(User* user) override {
@@ -97,7 +97,7 @@ class ManualLoop final : public net::EventLoop {
     return attempts_.back();
   }
   Result<Shared<net::TcpListener>> Listen(const net::Address& at,
-                                          std::move_only_function<void(Shared<net::TcpStream>)> accepted) override {
+                                          UniqueFunction<void(Shared<net::TcpStream>)> accepted) override {
     for (const auto& each : listeners_) {
       if (each->number == at.port && !each->closed) {
         return Fail(Code::kUnavailable, "cannot listen at " + at.ToString());
@@ -131,7 +131,7 @@ class ManualLoop final : public net::EventLoop {
 
  private:
   struct Listener final : net::TcpListener {
-    Listener(std::uint16_t at, std::move_only_function<void(Shared<net::TcpStream>)> call)
+    Listener(std::uint16_t at, UniqueFunction<void(Shared<net::TcpStream>)> call)
         : number(at), accepted(std::move(call)) {}
     std::uint16_t port() const noexcept override { return number; }
     void Close() noexcept override {
@@ -139,7 +139,7 @@ class ManualLoop final : public net::EventLoop {
       accepted = nullptr;  // it may hold the loop
     }
     const std::uint16_t number;
-    std::move_only_function<void(Shared<net::TcpStream>)> accepted;
+    UniqueFunction<void(Shared<net::TcpStream>)> accepted;
     bool closed = false;
   };
 

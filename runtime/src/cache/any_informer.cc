@@ -13,6 +13,7 @@ cache::InformerStatus AnyInformer::status() const { return informer_->status(); 
 Result<void> AnyInformer::WaitUntil(std::string_view version, std::stop_token stop, Nanos limit) const {
   return informer_->WaitUntil(version, std::move(stop), limit);
 }
+Registration AnyInformer::AddHandler(AnyHandler handler) const { return AddHandler(std::move(handler), {}); }
 Registration AnyInformer::AddHandler(AnyHandler handler, HandlerOptions options) const {
   return informer_->AddEventHandler(std::move(handler), std::move(options));
 }

@@ -7,8 +7,9 @@
 
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <utility>
+
+#include "kgen/core/function.h"
 
 namespace kgen::cache {
 
@@ -31,7 +32,7 @@ class Garbage {
   }
 
  private:
-  std::deque<std::move_only_function<bool(std::size_t&)>> piles_;
+  std::deque<UniqueFunction<bool(std::size_t&)>> piles_;
 };
 
 }  // namespace kgen::cache

@@ -8,6 +8,7 @@
 
 #include "core/blocks.h"
 #include "core/quoted.h"
+#include "kgen/core/function.h"
 
 namespace kgen {
 namespace {
@@ -80,7 +81,7 @@ std::string_view Number(T value, char (&buffer)[32]) {
   return {buffer, static_cast<std::size_t>(end - buffer)};
 }
 
-using Sink = std::function<void(std::string_view)>;
+using Sink = Function<void(std::string_view)>;
 
 // Emits the text of a value of one of the text types, if it is set.
 void EmitText(const void* value, ValueKind kind, const Sink& sink) {
@@ -232,7 +233,7 @@ void Walk(const Place& place, const Steps& steps, std::size_t next, const Sink& 
 
 }  // namespace
 
-void ResolvedPath::Visit(const void* object, const std::function<void(std::string_view)>& sink) const {
+void ResolvedPath::Visit(const void* object, const Function<void(std::string_view)>& sink) const {
   Walk({object, ValueKind::kStruct, false, nullptr, nullptr}, steps_, 0, sink);
 }
 

@@ -4,6 +4,7 @@
 #include "kgen/core/time.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>

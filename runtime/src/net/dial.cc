@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "kgen/core/function.h"
 #include "net/duration_text.h"
 #include "net/url.h"
 
@@ -96,7 +97,7 @@ void Dialer::Resolve(const Target& target, Resolved& out) {
   out.addresses = addresses.empty() ? addresses : Alternate(addresses);
 }
 
-void Dialer::Start(std::move_only_function<void(Result<Shared<TcpStream>>)> done) {
+void Dialer::Start(UniqueFunction<void(Result<Shared<TcpStream>>)> done) {
   if (IsIpAddress(target_.host)) return StartAt({{target_.host, target_.port}}, std::move(done));
   Begin(std::move(done));
   executor_->BlockingShort("resolve " + target_.host,
@@ -107,14 +108,14 @@ void Dialer::Start(std::move_only_function<void(Result<Shared<TcpStream>>)> done
                            });
 }
 
-void Dialer::StartAt(std::vector<Address> addresses, std::move_only_function<void(Result<Shared<TcpStream>>)> done) {
+void Dialer::StartAt(std::vector<Address> addresses, UniqueFunction<void(Result<Shared<TcpStream>>)> done) {
   Begin(std::move(done));
   loop_->Post([self = Shared<Dialer>(this), addresses = std::move(addresses)]() mutable {
     self->OnResolved({.addresses = std::move(addresses)});
   });
 }
 
-void Dialer::Begin(std::move_only_function<void(Result<Shared<TcpStream>>)> done) {
+void Dialer::Begin(UniqueFunction<void(Result<Shared<TcpStream>>)> done) {
   done_ = std::move(done);
   deadline_ = loop_->After(timeout_, [self = Shared<Dialer>(this)] { self->OnTimeout(); });
 }

@@ -7,13 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kgen/core/executor.h"
+#include "kgen/core/function.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 #include "kgen/net/tls_config.h"
@@ -52,9 +52,9 @@ class Dialer final : public SharedObject {
 
   // `done` is called once, never inside this call, unless Cancel() came first.
   // Errors: kUnavailable  not resolved, refused or no response; the message lists the addresses and reasons
-  void Start(std::move_only_function<void(Result<Shared<TcpStream>>)> done);
+  void Start(UniqueFunction<void(Result<Shared<TcpStream>>)> done);
   // Does the same for known addresses, in the order in which they are tried.
-  void StartAt(std::vector<Address> addresses, std::move_only_function<void(Result<Shared<TcpStream>>)> done);
+  void StartAt(std::vector<Address> addresses, UniqueFunction<void(Result<Shared<TcpStream>>)> done);
   void Cancel() noexcept;
   // Describes the progress, as part of a message: "10.0.0.1:6443: Connection refused; 10.0.0.2:6443: no answer yet".
   std::string Progress() const;
@@ -76,7 +76,7 @@ class Dialer final : public SharedObject {
   };
   static void Resolve(const Target& target, Resolved& out);
 
-  void Begin(std::move_only_function<void(Result<Shared<TcpStream>>)> done);
+  void Begin(UniqueFunction<void(Result<Shared<TcpStream>>)> done);
   void OnResolved(Resolved resolved);
   void TryNext();
   Shared<TcpStream> Attempt(std::size_t path, bool second);
@@ -92,7 +92,7 @@ class Dialer final : public SharedObject {
   const Shared<Executor> executor_;
   const Target target_;
   const Nanos timeout_;
-  std::move_only_function<void(Result<Shared<TcpStream>>)> done_;
+  UniqueFunction<void(Result<Shared<TcpStream>>)> done_;
   std::vector<Path> paths_;
   std::size_t tried_ = 0;  // how many of paths_ have been started
   Timer deadline_, next_;

@@ -22,6 +22,7 @@
 #include "core/execution/thread.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
+#include "kgen/core/function.h"
 #include "net/openssl_use.h"
 
 namespace kgen::net {
@@ -49,7 +50,7 @@ class Stream final : public TcpStream {
  public:
   Stream(Shared<EventLoop> loop, tcp::socket socket) : loop_(std::move(loop)), socket_(std::move(socket)) {}
 
-  void Connect(const tcp::endpoint& to, std::move_only_function<void(std::string_view)> done) {
+  void Connect(const tcp::endpoint& to, UniqueFunction<void(std::string_view)> done) {
     connected_ = std::move(done);
     // Opened here instead of by async_connect, so that programs that the user starts do not inherit it.
     error_code error;
@@ -168,7 +169,7 @@ class Stream final : public TcpStream {
   tcp::socket socket_;
   User* user_ = nullptr;
   Address peer_{};
-  std::move_only_function<void(std::string_view)> connected_;
+  UniqueFunction<void(std::string_view)> connected_;
   std::vector<char> buffer_;
   std::string pending_, writing_, unread_;
   std::size_t written_ = 0;
@@ -177,7 +178,7 @@ class Stream final : public TcpStream {
 
 class Listener final : public TcpListener {
  public:
-  Listener(Shared<EventLoop> loop, asio::io_context& context, std::move_only_function<void(Shared<TcpStream>)> accepted)
+  Listener(Shared<EventLoop> loop, asio::io_context& context, UniqueFunction<void(Shared<TcpStream>)> accepted)
       : loop_(std::move(loop)), acceptor_(context), accepted_(std::move(accepted)) {}
 
   error_code Open(const tcp::endpoint& at) {
@@ -219,7 +220,7 @@ class Listener final : public TcpListener {
  private:
   const Shared<EventLoop> loop_;
   tcp::acceptor acceptor_;
-  std::move_only_function<void(Shared<TcpStream>)> accepted_;
+  UniqueFunction<void(Shared<TcpStream>)> accepted_;
   std::uint16_t port_ = 0;
   Timer pause_;
   bool closed_ = false;
@@ -251,7 +252,7 @@ class Loop final : public EventLoop {
 
   Timer After(Nanos delay, Task task) override;
 
-  Shared<TcpStream> Connect(const Address& to, std::move_only_function<void(std::string_view)> done) override {
+  Shared<TcpStream> Connect(const Address& to, UniqueFunction<void(std::string_view)> done) override {
     auto stream = MakeShared<Stream>(Shared<EventLoop>(this), tcp::socket(context_));
     error_code error;
     const auto ip = asio::ip::make_address(to.ip, error);
@@ -265,8 +266,7 @@ class Loop final : public EventLoop {
     return stream;
   }
 
-  Result<Shared<TcpListener>> Listen(const Address& at,
-                                     std::move_only_function<void(Shared<TcpStream>)> accepted) override {
+  Result<Shared<TcpListener>> Listen(const Address& at, UniqueFunction<void(Shared<TcpStream>)> accepted) override {
     if (ForkedChild()) return Fail(detail::ForkedError());
     detail::WatchForks();  // a listener makes the loop's descriptors before there is a thread
     error_code error;

@@ -11,11 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "kgen/core/clock.h"
+#include "kgen/core/function.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 
@@ -87,10 +87,9 @@ class EventLoop : public SharedObject {
   virtual bool InLoop() const noexcept = 0;
   [[nodiscard]] virtual Timer After(Nanos delay, Task task) = 0;
   // `done` gets "" or the error. It is never called inside this call, nor after Close() of the stream.
-  virtual Shared<TcpStream> Connect(const Address& to, std::move_only_function<void(std::string_view error)> done) = 0;
+  virtual Shared<TcpStream> Connect(const Address& to, UniqueFunction<void(std::string_view error)> done) = 0;
   // Any thread. Port 0 stands for any free port.
-  virtual Result<Shared<TcpListener>> Listen(const Address& at,
-                                             std::move_only_function<void(Shared<TcpStream>)> accepted) = 0;
+  virtual Result<Shared<TcpListener>> Listen(const Address& at, UniqueFunction<void(Shared<TcpStream>)> accepted) = 0;
   virtual void Register(User* user) = 0;
   virtual void Unregister(User* user) noexcept = 0;
   // Ends every user, runs the posted tasks and joins the thread. Not on the loop's thread. Idempotent.

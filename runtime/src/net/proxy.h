@@ -9,11 +9,11 @@
 #define KGEN_SRC_NET_PROXY_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "kgen/core/function.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 #include "net/event_loop.h"
@@ -54,7 +54,7 @@ Result<std::optional<Proxy>> ChooseProxy(std::string_view configured, bool tls, 
 // One CONNECT. All members on the loop's thread.
 class ProxyTunnel final : public SharedObject, private TcpStream::User {
  public:
-  using Done = std::move_only_function<void(Result<Shared<TcpStream>>)>;
+  using Done = UniqueFunction<void(Result<Shared<TcpStream>>)>;
   // `target` is "host:port", with brackets if the host is an IPv6 address.
   ProxyTunnel(Shared<EventLoop> loop, Shared<TcpStream> stream, const Proxy& proxy, std::string target)
       : loop_(std::move(loop)), stream_(std::move(stream)), proxy_(proxy), target_(std::move(target)) {}

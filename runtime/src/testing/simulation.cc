@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/testing/simulation.h"
 
+#include <chrono>
 #include <stop_token>
 #include <utility>
 

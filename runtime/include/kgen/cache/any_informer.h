@@ -4,7 +4,6 @@
 #ifndef KGEN_CACHE_ANY_INFORMER_H_
 #define KGEN_CACHE_ANY_INFORMER_H_
 
-#include <chrono>
 #include <stop_token>
 #include <string_view>
 #include <utility>
@@ -58,7 +57,9 @@ class AnyInformer {
   const Shared<cache::Store>& store() const noexcept;
 
  protected:
-  // SharedInformer<T> has these with the type.
+  // SharedInformer<T> has these with the type. No default argument: every user's file would compile the options'
+  // members.
+  Registration AddHandler(AnyHandler handler) const;
   Registration AddHandler(AnyHandler handler, HandlerOptions options) const;
   Result<void> AddIndexBy(std::string_view name, const FieldPath& path) const;
   Result<void> AddIndexBy(std::string_view name, const cache::IndexFunction& function) const;

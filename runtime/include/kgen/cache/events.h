@@ -12,12 +12,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iosfwd>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "kgen/core/function.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/string.h"
@@ -81,65 +81,24 @@ inline constexpr int kHandlerMember<Updated<T>> = 2;
 template <typename T>
 inline constexpr int kHandlerMember<Deleted<T>> = 3;
 
-// One function of a handler; move-only. It accepts any type, so that a function of the wrong signature fails with a
-// clear message instead of a missing conversion. (Every program with a handler compiles this; std::move_only_function
-// would take longer to compile.)
+// One function of a handler, which fails with a clear message if it has the wrong signature.
 template <typename Event>
-class HandlerFunction {
+class HandlerFunction : public UniqueFunction<void(const Event&)> {
  public:
   HandlerFunction() noexcept = default;
   HandlerFunction(std::nullptr_t) noexcept {}
   template <typename F>
     requires(!std::same_as<std::remove_cvref_t<F>, HandlerFunction>)
   HandlerFunction(F&& function) {  // implicit, for designated initializers
-    using Function = std::decay_t<F>;
-    constexpr bool kFits = requires(Function& f, const Event& event) { f(event); };
+    constexpr bool kFits = CallableAs<std::decay_t<F>, void, const Event&>;
     constexpr int kMember = kHandlerMember<Event>;
     static_assert(kFits || kMember != 1, "EventHandler<T>::on_add is a function that takes `const kgen::Added<T>&`");
     static_assert(kFits || kMember != 2,
                   "EventHandler<T>::on_update is a function that takes `const kgen::Updated<T>&`");
     static_assert(kFits || kMember != 3,
                   "EventHandler<T>::on_delete is a function that takes `const kgen::Deleted<T>&`");
-    if constexpr (kFits) {
-      if constexpr (std::is_class_v<Function> && !std::is_empty_v<Function> && requires { function == nullptr; }) {
-        if (function == nullptr) return;  // an empty std::function
-      }
-      function_ = new Function(static_cast<F&&>(function));
-      call_ = &Call<Function>;
-      destroy_ = &Destroy<Function>;
-    }
+    if constexpr (kFits) this->Hold(static_cast<F&&>(function));
   }
-  HandlerFunction(HandlerFunction&& other) noexcept { Swap(other); }
-  HandlerFunction& operator=(HandlerFunction&& other) noexcept {
-    HandlerFunction moved(static_cast<HandlerFunction&&>(other));
-    Swap(moved);
-    return *this;
-  }
-  ~HandlerFunction() {
-    if (destroy_ != nullptr) destroy_(function_);
-  }
-
-  explicit operator bool() const noexcept { return call_ != nullptr; }
-  void operator()(const Event& event) { call_(function_, event); }
-
- private:
-  template <typename Function>
-  static void Call(void* function, const Event& event) {
-    (*static_cast<Function*>(function))(event);
-  }
-  template <typename Function>
-  static void Destroy(void* function) noexcept {
-    delete static_cast<Function*>(function);
-  }
-  void Swap(HandlerFunction& other) noexcept {
-    std::swap(function_, other.function_);
-    std::swap(call_, other.call_);
-    std::swap(destroy_, other.destroy_);
-  }
-
-  void* function_ = nullptr;
-  void (*call_)(void*, const Event&) = nullptr;
-  void (*destroy_)(void*) noexcept = nullptr;
 };
 
 }  // namespace detail
@@ -166,7 +125,7 @@ struct AnyEvent {
   AnyRef now{};
   String version{};
 };
-using AnyHandler = std::move_only_function<void(const AnyEvent&)>;
+using AnyHandler = UniqueFunction<void(const AnyEvent&)>;
 
 namespace detail {
 

@@ -11,9 +11,7 @@
 #ifndef KGEN_CACHE_SHARED_INFORMER_H_
 #define KGEN_CACHE_SHARED_INFORMER_H_
 
-#include <chrono>
 #include <concepts>
-#include <functional>
 #include <stop_token>
 #include <string_view>
 #include <type_traits>
@@ -37,7 +35,10 @@ class SharedInformer : public AnyInformer {
   // Adds a handler, before the start or while the informer runs. The handler first receives all objects in the store,
   // as initial. Keep the result, because destroying it removes the handler. On a stopped informer nothing is
   // registered, and Registration::status() returns an error.
-  [[nodiscard]] Registration AddEventHandler(EventHandler<T> handler, HandlerOptions options = {}) const {
+  [[nodiscard]] Registration AddEventHandler(EventHandler<T> handler) const {
+    return AddHandler(detail::EraseHandler<T>(std::move(handler)));
+  }
+  [[nodiscard]] Registration AddEventHandler(EventHandler<T> handler, HandlerOptions options) const {
     return AddHandler(detail::EraseHandler<T>(std::move(handler)), std::move(options));
   }
 

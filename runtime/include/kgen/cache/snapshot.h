@@ -12,12 +12,12 @@
 #define KGEN_CACHE_SNAPSHOT_H_
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kgen/core/function.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/shared.h"
@@ -36,7 +36,7 @@ class IndexSink {
 
 namespace cache {
 
-using IndexFunction = std::function<void(const AnyRef& object, IndexSink& sink)>;
+using IndexFunction = Function<void(const AnyRef& object, IndexSink& sink)>;
 
 class Store;
 

@@ -4,8 +4,7 @@
 #ifndef KGEN_CACHE_TRANSFORM_H_
 #define KGEN_CACHE_TRANSFORM_H_
 
-#include <functional>
-
+#include "kgen/core/function.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/result.h"
 
@@ -14,7 +13,7 @@ namespace kgen {
 // Changes an object before the cache and the handlers see it. Runs exactly once for each received object, on the
 // informer's strand: it must be fast and must not block. The name, namespace, uid and resourceVersion stay what the
 // server sent. An error or an exception refuses the object, which is reported to the observer.
-using TransformFunction = std::function<Result<AnyRef>(AnyRef object)>;
+using TransformFunction = Function<Result<AnyRef>(AnyRef object)>;
 
 }  // namespace kgen
 

@@ -7,17 +7,17 @@
 #ifndef KGEN_CLIENT_ASYNC_CLIENT_H_
 #define KGEN_CLIENT_ASYNC_CLIENT_H_
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "kgen/client/resource_client.h"
+#include "kgen/core/function.h"
 
 namespace kgen {
 
 template <typename T>
-using Callback = std::move_only_function<void(Result<T>)>;
+using Callback = UniqueFunction<void(Result<T>)>;
 
 namespace detail {
 

@@ -11,7 +11,6 @@
 #define KGEN_CLIENT_CONNECTION_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -19,6 +18,7 @@
 
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
+#include "kgen/core/function.h"
 #include "kgen/core/observer.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
@@ -130,7 +130,7 @@ class Connection {
   // request.what.
   // Retries: up to ten times, a 429 or 5xx with Retry-After (waiting five minutes at most), and a lost connection for
   // GET.
-  void CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const;
+  void CallAsync(ApiRequest request, UniqueFunction<void(Result<ApiResponse>)> done) const;
   // Blocks until the response has arrived, or until `stop` (absent: the token of With()) is requested. Fails with
   // kInvalidArgument on a thread that runs posted work.
   Result<ApiResponse> Call(ApiRequest request, std::stop_token stop = {}) const;

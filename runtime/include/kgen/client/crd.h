@@ -4,7 +4,6 @@
 #ifndef KGEN_CLIENT_CRD_H_
 #define KGEN_CLIENT_CRD_H_
 
-#include <chrono>
 #include <cstdint>
 #include <span>
 #include <stop_token>

@@ -11,13 +11,13 @@
 #define KGEN_CLIENT_LOG_STREAM_H_
 
 #include <cstddef>
-#include <functional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "kgen/client/options.h"
 #include "kgen/client/raw_resource.h"
+#include "kgen/core/function.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 
@@ -37,7 +37,7 @@ class LogStream {
   static Result<LogStream> Open(const RawResource& resource, std::string_view name, const LogOptions& options);
   // Opens the log without blocking: `done` runs exactly once, as posted work, and must not block.
   static void OpenAsync(const RawResource& resource, std::string_view name,
-                        std::move_only_function<void(Result<LogStream>)> done, const LogOptions& options);
+                        UniqueFunction<void(Result<LogStream>)> done, const LogOptions& options);
   LogStream(LogStream&&) noexcept = default;
   LogStream& operator=(LogStream&& other) noexcept;
   ~LogStream();  // ends the stream; never blocks. A NextAsync() that waits ends with kCancelled
@@ -53,7 +53,7 @@ class LogStream {
   // Reads a line without blocking: `done` runs exactly once, as posted work, and must not block. It may call
   // NextAsync(). An executor that shuts down destroys it without running it. kInvalidArgument if another call still
   // waits.
-  void NextAsync(std::move_only_function<void(Result<std::string>)> done);
+  void NextAsync(UniqueFunction<void(Result<std::string>)> done);
 
  private:
   class State;

@@ -4,7 +4,6 @@
 #ifndef KGEN_CLIENT_VERBS_H_
 #define KGEN_CLIENT_VERBS_H_
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +44,9 @@ concept ResourceHasVerb = (verbs | verb) == verbs;
 // The name of a subresource as a template argument: pods.GetSubresource<"resize">("web-0").
 template <std::size_t size>
 struct SubresourceName {
-  consteval SubresourceName(const char (&name)[size]) { std::copy_n(name, size, text); }
+  consteval SubresourceName(const char (&name)[size]) {
+    for (std::size_t i = 0; i < size; ++i) text[i] = name[i];  // std::copy_n would need <algorithm>
+  }
   constexpr std::string_view view() const noexcept { return {text, size - 1}; }
 
   char text[size] = {};

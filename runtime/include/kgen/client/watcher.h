@@ -10,7 +10,6 @@
 #define KGEN_CLIENT_WATCHER_H_
 
 #include <cstdint>
-#include <functional>
 #include <iosfwd>
 #include <stop_token>
 #include <string>
@@ -19,6 +18,7 @@
 
 #include "kgen/client/options.h"
 #include "kgen/client/raw_resource.h"
+#include "kgen/core/function.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/result.h"
 
@@ -40,7 +40,7 @@ class AnyWatcher {
   };
   static Result<AnyWatcher> Open(const RawResource& resource, const TypeTable& table, const ListOptions& options);
   static void OpenAsync(const RawResource& resource, const TypeTable& table,
-                        std::move_only_function<void(Result<AnyWatcher>)> done, const ListOptions& options);
+                        UniqueFunction<void(Result<AnyWatcher>)> done, const ListOptions& options);
   AnyWatcher(AnyWatcher&&) noexcept = default;
   AnyWatcher& operator=(AnyWatcher&& other) noexcept;
   ~AnyWatcher();  // ends the watch; never blocks
@@ -71,7 +71,7 @@ class Watcher {
   }
 
   // Opens the watch without blocking: `done` runs exactly once, as posted work, and must not block.
-  static void OpenAsync(const RawResource& resource, std::move_only_function<void(Result<Watcher>)> done,
+  static void OpenAsync(const RawResource& resource, UniqueFunction<void(Result<Watcher>)> done,
                         const ListOptions& options) {
     AnyWatcher::OpenAsync(
         resource, T::kTable,

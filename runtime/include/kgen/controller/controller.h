@@ -33,6 +33,7 @@
 #include "kgen/controller/rate_limiter.h"
 #include "kgen/controller/request.h"
 #include "kgen/controller/work_queue.h"
+#include "kgen/core/function.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/result.h"
@@ -160,16 +161,6 @@ struct ControllerSpec {
   std::optional<AnyPredicate> passes{};                  // of every watch, besides its own
   std::function<Result<Requeue>(Request&)> reconcile{};  // null: the user's function is empty
 };
-
-// Returns whether calling `function` would throw std::bad_function_call.
-template <typename F>
-bool IsEmptyFunction(const F& /*function*/) {
-  return false;
-}
-template <typename Signature>
-bool IsEmptyFunction(const std::function<Signature>& function) {
-  return !function;
-}
 
 Result<Shared<controller::ControllerRunner>> AddController(const Shared<controller::ManagerState>& manager,
                                                            ControllerSpec spec);
@@ -368,7 +359,7 @@ class [[nodiscard]] ControllerBuilder {
     static_assert(std::is_same_v<Returned, Result<void>> || std::is_same_v<Returned, Result<Requeue>>,
                   "Reconcile: the function returns kgen::Result<void> or kgen::Result<kgen::Requeue>");
     static_assert(std::is_copy_constructible_v<F>, "Reconcile: the function is copyable");
-    const bool empty = detail::IsEmptyFunction(function);
+    const bool empty = detail::IsNullFunction(function);
     spec_.reconcile = [function = std::move(function)](Request& request) -> Result<Requeue> {
       if constexpr (std::is_same_v<Returned, Result<void>>) {
         if (Result<void> done = function(request); !done) return Fail(std::move(done).error());
@@ -420,7 +411,7 @@ class [[nodiscard]] ControllerBuilder {
   template <typename Seen, typename F>
   static void AddWatched(detail::WatchSpec& watch, F map, Predicate<Seen> predicate) {
     watch.passes = std::move(predicate);
-    if (detail::IsEmptyFunction(map)) return;
+    if (detail::IsNullFunction(map)) return;
     watch.map = [map = std::move(map)](const AnyRef& object, Requests& requests) {
       if (const Ref<const Seen> typed = object.As<Seen>()) map(*typed, requests);
     };

@@ -5,17 +5,17 @@
 #ifndef KGEN_CORE_CLOCK_H_
 #define KGEN_CORE_CLOCK_H_
 
-#include <chrono>
 #include <cstddef>
-#include <functional>
 #include <limits>
 
+#include "kgen/core/chrono.h"
+#include "kgen/core/function.h"
 #include "kgen/core/shared.h"
 
 namespace kgen {
 
 // A short piece of work that never blocks. Must not throw.
-using Task = std::move_only_function<void()>;
+using Task = UniqueFunction<void()>;
 
 // Monotonic time. In simulation it starts at zero and moves only when nothing else can run.
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;

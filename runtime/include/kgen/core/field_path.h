@@ -10,11 +10,11 @@
 #ifndef KGEN_CORE_FIELD_PATH_H_
 #define KGEN_CORE_FIELD_PATH_H_
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kgen/core/function.h"
 #include "kgen/core/result.h"
 #include "kgen/core/type_table.h"
 
@@ -39,7 +39,7 @@ class ResolvedPath {
 
   // Calls `sink` with the text of each present scalar at the path (text as it is, numbers in decimal, booleans as true
   // and false, times and quantities as written). Structs, lists of structs and Json values at the end give nothing.
-  void Visit(const void* object, const std::function<void(std::string_view)>& sink) const;
+  void Visit(const void* object, const Function<void(std::string_view)>& sink) const;
 
  private:
   struct Step {

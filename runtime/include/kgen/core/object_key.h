@@ -5,7 +5,6 @@
 #define KGEN_CORE_OBJECT_KEY_H_
 
 #include <compare>
-#include <functional>
 #include <iosfwd>
 #include <string>
 #include <string_view>

@@ -34,7 +34,6 @@
 #ifndef KGEN_CORE_OBSERVER_H_
 #define KGEN_CORE_OBSERVER_H_
 
-#include <chrono>
 #include <cstddef>
 #include <string_view>
 
@@ -128,7 +127,8 @@ class Observer : public SharedObject {
     std::size_t backlog = 0;  // events that wait
     std::string_view handler{};
     std::size_t bytes = 0;  // that only this backlog keeps alive, see HandlerOptions::backlog_bytes
-    bool merging = false;   // whether the limit is reached: events are merged, and the handler misses intermediate states
+    bool merging =
+        false;  // whether the limit is reached: events are merged, and the handler misses intermediate states
     std::size_t count = 1;
   };
   struct Relisted {

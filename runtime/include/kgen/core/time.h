@@ -15,7 +15,6 @@
 #define KGEN_CORE_TIME_H_
 
 #include <bit>
-#include <chrono>
 #include <compare>
 #include <concepts>
 #include <cstdint>
@@ -24,6 +23,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "kgen/core/chrono.h"
 #include "kgen/core/memory.h"
 #include "kgen/core/result.h"
 #include "kgen/core/string.h"

@@ -12,7 +12,6 @@
 #define KGEN_SRC_CLIENT_AUTH_EXEC_CREDENTIAL_H_
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +23,7 @@
 #include "kgen/client/config.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
+#include "kgen/core/function.h"
 #include "kgen/core/observer.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
@@ -55,7 +55,7 @@ Result<void> CheckExec(const rest::ExecConfig& exec);
 class ExecCredentials : public SharedObject {
  public:
   using Answer = Result<Shared<const Credential>>;
-  using Done = std::move_only_function<void(Answer)>;
+  using Done = UniqueFunction<void(Answer)>;
 
   // The longest that a plugin without a terminal may run: long enough to log in with a browser.
   static constexpr Nanos kLongestRun = std::chrono::minutes(5);

@@ -5,12 +5,12 @@
 #define KGEN_SRC_CLIENT_REQUEST_CALL_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "client/request/operation.h"
 #include "codec/list_decoder.h"
+#include "kgen/core/function.h"
 #include "kgen/core/ref.h"
 
 namespace kgen::client {
@@ -20,7 +20,7 @@ template <typename T>
 class AnswerOperation : public Operation {
  public:
   using Answer = T;
-  using Done = std::move_only_function<void(Result<T>)>;
+  using Done = UniqueFunction<void(Result<T>)>;
 
  protected:
   AnswerOperation(Shared<ConnectionState> connection, ApiRequest request, Shared<Strand> strand, Done done)

@@ -14,6 +14,7 @@
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/out_of_memory.h"
+#include "kgen/core/function.h"
 
 namespace kgen {
 
@@ -92,7 +93,7 @@ void Connection::Guard(ApiRequest& request) const {
   if (!request.guard && request.method != "GET") request.guard = guard_;
 }
 
-void Connection::CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const {
+void Connection::CallAsync(ApiRequest request, UniqueFunction<void(Result<ApiResponse>)> done) const {
   if (client::RefuseInForkedChild(state_->observer, request.what, done)) return;
   Guard(request);
   client::MakeCall<client::CallOperation>(state_, std::move(request), std::move(done))->Begin();

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <iterator>
 #include <new>
 #include <optional>
@@ -28,6 +27,7 @@
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
 #include "core/out_of_memory.h"
+#include "kgen/core/function.h"
 #include "kgen/core/waiter.h"
 
 namespace kgen::client {
@@ -37,7 +37,7 @@ template <typename ItemType>
 class StreamQueue : public StreamSink {
  public:
   using Item = ItemType;
-  using Reader = std::move_only_function<void(Result<Item>)>;
+  using Reader = UniqueFunction<void(Result<Item>)>;
 
   // `thing` is what the server ends: "watch".
   StreamQueue(const Connection& connection, std::string what, std::string_view thing)
@@ -61,7 +61,7 @@ class StreamQueue : public StreamSink {
 
   // Used instead of WaitOpen(): OnOpen() or, if it is not called, OnEnd() calls `opening`. Until then the queue holds
   // no reference to the stream, so that an executor that shuts down and drops the stream also drops the queue.
-  using Opening = std::move_only_function<void(Result<void>)>;
+  using Opening = UniqueFunction<void(Result<void>)>;
   void NotifyOpening(StreamOperation* stream, Opening opening) {
     unopened_ = stream;
     opening_ = std::move(opening);
@@ -338,7 +338,7 @@ Result<Shared<State>> OpenStream(const Connection& connection, Result<ApiRequest
 // Opens a stream without blocking. `done` runs once, as posted work.
 template <typename State, typename Queue, typename... More>
 void OpenStreamAsync(const Connection& connection, Result<ApiRequest> request,
-                     std::move_only_function<void(Result<Shared<State>>)> done, const More&... more) {
+                     UniqueFunction<void(Result<Shared<State>>)> done, const More&... more) {
   if (RefuseInForkedChild(ConnectionState::Of(connection)->observer, "open a stream", done)) return;
   if (!request) {
     Executor& executor = connection.executor();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/request/stream_queue.h"
+#include "kgen/core/function.h"
 
 namespace kgen {
 namespace {
@@ -61,7 +62,7 @@ Result<LogStream> LogStream::Open(const RawResource& resource, std::string_view 
 }
 
 void LogStream::OpenAsync(const RawResource& resource, std::string_view name,
-                          std::move_only_function<void(Result<LogStream>)> done, const LogOptions& options) {
+                          UniqueFunction<void(Result<LogStream>)> done, const LogOptions& options) {
   client::OpenStreamAsync<State, LineQueue>(resource.connection(), resource.StreamLogs(name, options),
                                             [done = std::move(done)](Result<Shared<State>> state) mutable {
                                               if (!state) return done(Fail(std::move(state).error()));
@@ -75,7 +76,7 @@ Result<std::string> LogStream::Next(std::stop_token stop) {
   return std::move(line->text);
 }
 
-void LogStream::NextAsync(std::move_only_function<void(Result<std::string>)> done) {
+void LogStream::NextAsync(UniqueFunction<void(Result<std::string>)> done) {
   state_->TakeAsync([done = std::move(done)](Result<Line> line) mutable {
     if (!line) return done(Fail(std::move(line).error()));
     done(std::move(line->text));

@@ -9,6 +9,7 @@
 #include "client/verbs/watch_decoder.h"
 #include "core/out_of_memory.h"
 #include "kgen/codec/decode.h"
+#include "kgen/core/function.h"
 
 namespace kgen {
 
@@ -106,7 +107,7 @@ Result<AnyWatcher> AnyWatcher::Open(const RawResource& resource, const TypeTable
 }
 
 void AnyWatcher::OpenAsync(const RawResource& resource, const TypeTable& table,
-                           std::move_only_function<void(Result<AnyWatcher>)> done, const ListOptions& options) {
+                           UniqueFunction<void(Result<AnyWatcher>)> done, const ListOptions& options) {
   client::OpenStreamAsync<State, WatchQueue>(
       resource.connection(), resource.Watch(options),
       [done = std::move(done)](Result<Shared<State>> state) mutable {

@@ -14,6 +14,7 @@
 #include "core/out_of_memory.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
+#include "kgen/core/function.h"
 
 namespace kgen::controller {
 namespace {
@@ -82,7 +83,7 @@ AccessReview::Verdict TooMany() {
 // One request, repeated while the server cannot answer.
 class AccessReview::Post final : public SharedObject {
  public:
-  using Answered = std::move_only_function<void(Result<ApiResponse>)>;
+  using Answered = UniqueFunction<void(Result<ApiResponse>)>;
 
   Post(const Connection& connection, std::string path, std::string body, std::string what, Answered answered)
       : connection_(connection),

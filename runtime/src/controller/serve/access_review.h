@@ -7,7 +7,6 @@
 #define KGEN_SRC_CONTROLLER_SERVE_ACCESS_REVIEW_H_
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "core/memory/mutex.h"
 #include "kgen/client/connection.h"
 #include "kgen/core/clock.h"
+#include "kgen/core/function.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 #include "net/keyed_hash.h"
@@ -34,7 +34,7 @@ class AccessReview final : public SharedObject {
     std::string message{};
     std::optional<Error> error{};  // with 500: why there is no answer
   };
-  using Done = std::move_only_function<void(Verdict)>;
+  using Done = UniqueFunction<void(Verdict)>;
 
   explicit AccessReview(Connection connection) : connection_(std::move(connection)) {}
 

@@ -11,6 +11,7 @@
 #include "core/memory/mutex.h"
 #include "core/observers/notify_observer.h"
 #include "core/observers/throttled_observer.h"
+#include "kgen/core/function.h"
 
 namespace kgen::controller {
 namespace {
@@ -125,7 +126,7 @@ class EndpointRoutes::Answer final : public net::SharedText {
 // Collects the results of several calls, in their order.
 class EndpointRoutes::Gathering final : public SharedObject {
  public:
-  using Done = std::move_only_function<void(const Results&)>;
+  using Done = UniqueFunction<void(const Results&)>;
 
   // `calls` is not empty.
   static void Start(const Calls& calls, Done done) {

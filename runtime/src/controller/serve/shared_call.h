@@ -17,6 +17,7 @@
 #include "core/memory/mutex.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
+#include "kgen/core/function.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 #include "net/response_writer.h"
@@ -29,7 +30,7 @@ class SharedCall final : public SharedObject {
  public:
   using Text = Shared<const net::SharedText>;
   using Function = std::function<Result<Text>(std::stop_token)>;
-  using Done = std::move_only_function<void(const Result<Text>&)>;
+  using Done = UniqueFunction<void(const Result<Text>&)>;
 
   // `name` is for messages. Every run counts in `running` until the function has returned.
   SharedCall(std::string name, Function function, Shared<Executor> executor, Shared<RunningWork> running);

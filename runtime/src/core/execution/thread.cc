@@ -11,6 +11,7 @@
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
+#include "kgen/core/function.h"
 
 namespace kgen::detail {
 
@@ -36,7 +37,7 @@ struct Thread::State {
   }
 };
 
-Thread Thread::Start(std::move_only_function<void()> function) {
+Thread Thread::Start(UniqueFunction<void()> function) {
   Thread result;
   if (ForkedChild()) return result;
   WatchForks();

@@ -6,8 +6,7 @@
 #ifndef KGEN_SRC_CORE_EXECUTION_THREAD_H_
 #define KGEN_SRC_CORE_EXECUTION_THREAD_H_
 
-#include <functional>
-
+#include "kgen/core/function.h"
 #include "kgen/core/shared.h"
 
 namespace kgen::detail {
@@ -23,7 +22,7 @@ class Thread {
   }
 
   // The result has no thread (operator bool) if the system cannot start one.
-  [[nodiscard]] static Thread Start(std::move_only_function<void()> function);
+  [[nodiscard]] static Thread Start(UniqueFunction<void()> function);
 
   bool IsThisOne() const noexcept;
   void Join() noexcept;  // not from the thread itself; does nothing if there is no thread

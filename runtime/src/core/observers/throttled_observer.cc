@@ -11,6 +11,7 @@
 #include "core/observers/notify_observer.h"
 #include "core/observers/stderr_observer.h"
 #include "core/secrets.h"
+#include "kgen/core/function.h"
 
 namespace kgen {
 namespace {
@@ -442,7 +443,7 @@ void ThrottledObserver::TakeDue(TimePoint now, std::vector<Due>& due) {
     due.push_back({NoticeOf(over->first, over->second), over->second.names.size(), {}});
     over = over_.erase(over);
   }
-}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it does not follow texts into a std::move_only_function
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it does not follow texts into a UniqueFunction
 
 ThrottledObserver::Notice ThrottledObserver::NoticeOf(const std::string& queue, const Over& over) {
   return [queue, over](Observer& to, std::size_t count, const Names&) {

@@ -24,7 +24,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -35,6 +34,7 @@
 #include "core/memory/mutex.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
+#include "kgen/core/function.h"
 #include "kgen/core/observer.h"
 
 namespace kgen {
@@ -102,7 +102,7 @@ class ThrottledObserver final : public Observer {
     std::set<std::uint64_t> seen_;
   };
   // Reports `count` events to the observer, with a copy of the first of them and with the names in all of them.
-  using Notice = std::move_only_function<void(Observer&, std::size_t count, const Names& names)>;
+  using Notice = UniqueFunction<void(Observer&, std::size_t count, const Names& names)>;
   struct Entry {
     Nanos interval{};
     TimePoint next{};       // when the next call may come
