@@ -10,17 +10,17 @@
 namespace kgen::generator::crd {
 namespace {
 
-bool Add(const yaml::Node& node, yaml::TreeBuilder& builder) {
+bool AddNode(const yaml::Node& node, yaml::TreeBuilder& builder) {
   if (node.is_scalar()) {
     const std::string_view text = builder.Keep(node.text());
     return builder.Scalar(yaml::TreeBuilder::MakeScalar(node.kind(), text, {}, node.plain(), node.as_bool()));
   }
   if (!builder.Open(node.is_map(), {})) return false;
   for (const yaml::Node& item : node.items()) {
-    if (!Add(item, builder)) return false;
+    if (!AddNode(item, builder)) return false;
   }
   for (const yaml::Entry& entry : node.entries()) {
-    if (!builder.Key(builder.Keep(entry.key), {}, false, false) || !Add(entry.value, builder)) return false;
+    if (!builder.Key(builder.Keep(entry.key), {}, false, false) || !AddNode(entry.value, builder)) return false;
   }
   return builder.Close();
 }
@@ -100,7 +100,7 @@ bool Tree::AddTo(yaml::TreeBuilder& builder) const {
     const auto parsed = yaml::Parse(json_);
     if (!parsed) return builder.Fail({}, json_ + ": " + parsed.error().message);
     // A null is no document.
-    return Add(parsed->documents().empty() ? yaml::Node() : parsed->documents()[0], builder);
+    return AddNode(parsed->documents().empty() ? yaml::Node() : parsed->documents()[0], builder);
   }
   if (!builder.Open(!list_, {})) return false;
   for (const Tree& element : elements_) {

@@ -74,7 +74,7 @@ class SchemaResolver {
   const std::map<std::string, TypeId, std::less<>>& named_;
   const TypeId object_meta_;
   Diagnostics& diagnostics_;
-  const bool quantity_by_pattern_;  // as in ResolveOptions
+  const bool quantity_by_pattern_;           // as in ResolveOptions
   std::vector<std::string_view> following_;  // definitions without a struct of their own that are being expanded
   std::size_t followed_ = 0;                 // values created for such definitions so far
   bool told_of_size_ = false;

@@ -16,6 +16,28 @@
 #include "net/duration_text.h"
 
 namespace kgen::cache {
+namespace {
+
+// Returns why no handler can be registered with these options, if so.
+std::optional<Error> WhyNot(const HandlerOptions& options) {
+  const auto refuse = [](const std::string& what) { return Error(Code::kInvalidArgument, "HandlerOptions::" + what); };
+  if (options.resync && *options.resync <= Nanos(0)) {
+    return refuse("resync is " + net::DurationText(*options.resync) +
+                  ", but a period must be positive; kgen::kNever means no resync");
+  }
+  if (options.backlog_warning == 0u) {
+    return refuse("backlog_warning is 0, but events that wait are at least one; kgen::kUnlimited means no warning");
+  }
+  if (options.backlog_bytes == 0u) {
+    return refuse(
+        "backlog_bytes is 0, but a limit must be positive; 1 merges whenever it can, and kgen::kUnlimited means no "
+        "limit");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 // Ends the informer on its strand. If the executor discards the task, no strand runs any more, and the destructor ends
 // the informer at once.
 class Informer::StopTask {
@@ -152,24 +174,6 @@ Result<void> Informer::JoinWith(Waiter& waiter, const std::stop_token& stop) {
   const MutexLock lock(mutex_);
   if (spare_.capacity() < listeners.capacity()) listeners.swap(spare_);
   return joined;
-}
-
-// Returns why no handler can be registered with these options, if so.
-static std::optional<Error> WhyNot(const HandlerOptions& options) {
-  const auto refuse = [](const std::string& what) { return Error(Code::kInvalidArgument, "HandlerOptions::" + what); };
-  if (options.resync && *options.resync <= Nanos(0)) {
-    return refuse("resync is " + net::DurationText(*options.resync) +
-                  ", but a period must be positive; kgen::kNever means no resync");
-  }
-  if (options.backlog_warning == 0u) {
-    return refuse("backlog_warning is 0, but events that wait are at least one; kgen::kUnlimited means no warning");
-  }
-  if (options.backlog_bytes == 0u) {
-    return refuse(
-        "backlog_bytes is 0, but a limit must be positive; 1 merges whenever it can, and kgen::kUnlimited means no "
-        "limit");
-  }
-  return std::nullopt;
 }
 
 Registration Informer::AddEventHandler(AnyHandler handler, HandlerOptions options) {

@@ -6,6 +6,7 @@
 
 #include "codec/protobuf_envelope.h"
 #include "codec/protobuf_wire.h"
+#include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
 #include "kgen/core/unstructured.h"
 

@@ -137,6 +137,8 @@ TEST(Roles, AreRefusedIfAServerWouldRefuseThem) {
   EXPECT_TRUE(Has(Roles({"+kgen:rbac:groups=a,resources=pods,urls=/a,verbs=get"}), "resources or urls, not both"));
   EXPECT_TRUE(Has(Roles({"+kgen:rbac:urls=/a,verbs=get,namespace=x"}), "urls are not in a namespace"));
   EXPECT_TRUE(Has(Roles({"+kgen:rbac:groups=a,resources=pods,verbs=get,namespace=\"\""}), "\"\" is no namespace"));
+  EXPECT_TRUE(Has(Roles({"+kgen:rbac:groups=a,resources=pods,verbs=get,namespace=-a"}), "\"-a\" is no namespace"));
+  EXPECT_TRUE(Has(Roles({"+kgen:rbac:groups=a,resources=pods,verbs=get,namespace=9a"}), "namespace: 9a"));
   EXPECT_TRUE(Has(Roles({"+kgen:rbac:groups=a,resources=pods,verbs=get,roleName=\"\""}), "roleName is empty"));
   EXPECT_TRUE(Has(Roles({"+kgen:rbac:groups=a,resources=pods,verbs=\"get;list\""}), "write several as in verbs=get"));
   EXPECT_TRUE(Has(Roles({"+kgen:rbac:groups=a,resources=\"\",verbs=get"}), "one of the resources is empty"));

@@ -460,7 +460,7 @@ TEST(PlanOfEnums, MakesOneStructOfEqualConstants) {
 
 // Returns PlannedEnum::same_as of v1beta1 A, whose member `b` has this type and whose constants v1 B has too.
 std::string ConstantsOfTheOldVersion(const std::string& type_of_b) {
-  const std::string constants = "c: {type: string, enum: [x, y]}";
+  const std::string constants = "c: {type: string, enum: [w, x]}";
   Loaded loaded = Load({DocumentOf(
       "    com.example.x.v1.A: {type: object, properties: {b: {$ref: '#/components/schemas/com.example.x.v1.B'}}}\n"
       "    com.example.x.v1.B: {type: object, properties: {" +

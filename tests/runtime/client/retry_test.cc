@@ -89,12 +89,6 @@ TEST_F(RetryOnConflictTest, RefusesABackoffOutOfRangeBeforeAnyCall) {
   }
 }
 
-TEST_F(RetryOnConflictTest, DoesNotWaitWithABaseOfZeroHoweverOftenItIsMultiplied) {
-  const Backoff backoff = {.base = 0ns, .factor = 1e300, .executor = executor_.get()};
-  ASSERT_TRUE(detail::WaitBackoff(backoff, 5));
-  EXPECT_EQ(Elapsed(), 0s);
-}
-
 // Contract: design D9.
 TEST_F(RetryOnConflictTest, DoesNotWaitOnAThreadThatRunsPostedTasks) {
   std::optional<Code> code;

@@ -47,8 +47,8 @@ struct Added {
   String version{};  // the store's version after this change; the store may be newer by now, never older
 };
 
-// An update. Both objects always have the same UID: when an object was deleted and re-created, handlers get Deleted and
-// Added.
+// A change of an object. `before` and `now` have the same UID: if an object was deleted and re-created, handlers get
+// Deleted and Added.
 template <typename T>
 struct Updated {
   ObjectKey key{};

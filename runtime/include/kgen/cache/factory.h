@@ -94,10 +94,10 @@ class SharedInformerFactory {
     return InformerAccessor<T, Lister<T>>(state_);
   }
 
-  // Returns the informer of a resource without generated code; created, and so requested, by the first call. All calls
-  // for one resource and scope share it, but for a mapping of another kind, or one that comes after the start of an
-  // informer whose kind was not known: these get an informer of their own. A generated informer of the same resource is
-  // another one too. Without a scope it is the factory's.
+  // Returns the informer of a resource without generated code. The first call creates and requests it; later calls for
+  // the same resource and scope share it. Two cases get an informer of their own: a mapping of another kind, and a
+  // mapping that comes after the start of an informer whose kind was not known. A generated informer of the resource is
+  // separate, too. Without a scope, the factory's scope applies.
   //
   // Servers leave apiVersion and kind out of the items of lists of built-in resources. Objects have their apiVersion
   // nevertheless. With a mapping, which RestMapper returns, they have their kind too, and a factory of one namespace

@@ -7,8 +7,9 @@
 //       .defaults = {.drop_managed_fields = true},
 //       .of = {{&Pod::kTable, {.label_selector = "app=web", .resync = 30min}}}});
 //
-// Wrong options (a malformed label selector, a period that is not positive, ...) are kInvalidArgument with the name of
-// the option: of Caches::Of(), and of SharedInformerFactory::WaitForCacheSync(), since accessors return no errors.
+// Wrong options (a malformed label selector, a period that is not positive, ...) make Caches::Of() and
+// SharedInformerFactory::WaitForCacheSync() fail with kInvalidArgument, which names the option. Accessors return no
+// errors.
 #ifndef KGEN_CACHE_INFORMER_OPTIONS_H_
 #define KGEN_CACHE_INFORMER_OPTIONS_H_
 

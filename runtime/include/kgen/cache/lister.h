@@ -58,7 +58,8 @@ class NamespaceLister {
   String namespace_;
 };
 
-// Thread safety: const members from any thread; never blocks. A handle to shared state.
+// Lister<T>: reads the objects of all namespaces. A handle to shared state.
+// Thread safety: const members from any thread; never blocks.
 template <typename T>
 class Lister {
  public:

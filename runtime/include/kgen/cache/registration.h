@@ -60,10 +60,10 @@ struct HandlerOptions {
   bool skip_unchanged = false;
 };
 
-// Keeps a handler registered. The destructor removes the handler. The destructor waits for the running call to end, and
-// no call starts afterwards. Within a call of the handler itself, it returns at once, no further call starts, and the
-// functions are destroyed after the running call. In both cases whatever the functions captured by reference may be
-// destroyed afterwards.
+// Keeps a handler registered. The destructor removes the handler: it waits for the running call to end, and no call
+// starts afterwards. Within a call of the handler itself, it returns at once, no further call starts, and the functions
+// are destroyed after the running call. In both cases whatever the functions captured by reference may be destroyed
+// afterwards.
 //
 // Where waiting would hang, it does not wait, and the running call ends by itself: on a thread that must not block
 // (posted work, a timer, an observer), when two handlers remove each other, and after the executor was shut down.

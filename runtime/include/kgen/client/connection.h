@@ -67,8 +67,8 @@ struct ApiResponse {
 // never reaches OnBytes: it becomes the error of OnEnd, with the server's Status.
 class StreamSink : public SharedObject {
  public:
-  virtual void OnContentType(std::string_view) {}    // of the 200 that OnOpen() is about
-  virtual void OnOpen() = 0;                         // 200 received
+  virtual void OnContentType(std::string_view) {}    // of the response, before OnOpen()
+  virtual void OnOpen() = 0;                         // the server has answered 200
   virtual void OnBytes(std::string_view bytes) = 0;  // credit goes back when this returns
   virtual void OnEnd(Result<void> end) = 0;          // exactly once, last; kCancelled after Cancel()
 };

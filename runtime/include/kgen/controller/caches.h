@@ -87,7 +87,7 @@ struct CachesOptions {
   std::size_t max_remembered_writes = 50'000;
 };
 
-// Which objects a List() returns: those that match all members that are set.
+// Selects the objects that a List() returns. An object must match every member that is set.
 struct ListFilter {
   std::string namespace_{};  // "": every cached namespace
   Selector labels{};         // by default everything

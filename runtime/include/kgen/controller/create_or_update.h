@@ -173,8 +173,8 @@ template <typename T, typename F>
 //     Elements of a list with keys are found by them and have to be in the same order; they may leave out a key that
 //     the server fills in, as it does the protocol of a port. A list, map or struct that is owned as a whole has to be
 //     equal as a whole, so that a member that is no longer wanted is noticed.
-// When in doubt, it sends the apply: without managedFields in the cache (a transform may drop them), if the server
-// stores a value in another spelling, or none for an empty one, or if `wanted` contains a null, a resourceVersion, a
+// It sends the apply when in doubt: when the cache has no managedFields (a transform may drop them), when the server
+// stores a value in another spelling, or none for an empty one, or when `wanted` contains a null, a resourceVersion, a
 // uid or the status of a kind with that subresource. That costs a request; an apply that changes nothing does not
 // change the resourceVersion.
 //

@@ -67,10 +67,10 @@ struct LeaderElectionOptions {
 // Its requests do not wait for the limits of the connection (Config::qps), so that a busy controller does not lose its
 // Lease. A request fails with kTimeout after half the renew deadline, but not before a second.
 //
-// Reports to the connection's observer (OnLeadershipChanged): that it leads; that it no longer does; that another
-// process leads; that acquiring or renewing fails, at once if the code is another one than before, and then every
-// minute; and that it succeeds again. It retries all failures. A Lease that somebody deletes while it leads is made
-// again, as in client-go; whoever makes it first leads.
+// Reports to the connection's observer (OnLeadershipChanged) when it starts or stops leading, when another process
+// leads, when acquiring or renewing fails (immediately if the error code has changed, otherwise once a minute), and
+// when it succeeds again. It retries all failures. A Lease that somebody deletes while it leads is made again, as in
+// client-go; whoever makes it first leads.
 //
 // Thread safety: all members from any thread.
 class LeaderElector {

@@ -189,7 +189,7 @@ class WorkQueue {
   // Blocks until an item is ready, and returns it.
   // Errors: kStopped     the queue is shutting down, and nothing is ready
   //         kCancelled   `stop` was requested
-  //         kInvalidArgument, kDeadlock  as of Waiter::Wait
+  //         kInvalidArgument, kDeadlock  as for Waiter::Wait()
   Result<Item> Get(const std::stop_token& stop = {}) const {
     std::optional<Item> item;
     if (Result<void> got = queue().Get(stop, ReceiverOf(item)); !got) return Fail(std::move(got).error());
@@ -205,7 +205,7 @@ class WorkQueue {
   // handed out and done. Somebody has to take them: Process(), or callers of Get(). ShutDown() ends the drain. Do not
   // call it from a reconcile function: it would wait for that call, and so for itself.
   //
-  // Errors: kCancelled, kInvalidArgument, kDeadlock  as of Waiter::Wait; the drain goes on
+  // Errors: kCancelled, kInvalidArgument, kDeadlock  as for Waiter::Wait(); the drain goes on
   Result<void> ShutDownWithDrain(const std::stop_token& stop = {}) const { return queue().ShutDownWithDrain(stop); }
   bool ShuttingDown() const { return queue().ShuttingDown(); }
 
