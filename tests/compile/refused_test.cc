@@ -105,6 +105,14 @@ TEST_F(RefusedTest, AHandlerThatTakesTheEventByMutableReferenceFailsWithTheRight
   EXPECT_THAT(said, HasSubstr("on_add is a function that takes `const kgen::Added<T>&`"));
 }
 
+TEST_F(RefusedTest, AFunctionThatDoesNotFitFailsWithTheReason) {
+  EXPECT_EQ(Compile("kgen::Function<int(int)> f = [](int n) { return n; }; kgen::Task task = [f] { f(1); };"), "");
+  EXPECT_THAT(Compile("kgen::Task task = [](int) {};"), HasSubstr("this cannot be called with Args"));
+  EXPECT_THAT(Compile("kgen::Function<int()> f = [] { return \"text\"; };"), HasSubstr("what it returns is not an R"));
+  EXPECT_THAT(Compile("kgen::Function<void()> f = [task = kgen::Task()]() mutable { task(); };"),
+              HasSubstr("this cannot be copied, perhaps because of what it captures"));
+}
+
 TEST_F(RefusedTest, ArrowOnATemporaryFailsWithTheReason) {
   EXPECT_EQ(Compile("auto pod = Get(); (void)pod->metadata.name;"), "");
   const std::string said = Compile("(void)Get()->metadata.name;");
