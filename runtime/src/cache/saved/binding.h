@@ -1,0 +1,46 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// SavedBinding: what a saved cache belongs to.
+#ifndef KGEN_SRC_CACHE_SAVED_BINDING_H_
+#define KGEN_SRC_CACHE_SAVED_BINDING_H_
+
+#include <string>
+#include <string_view>
+
+#include "kgen/core/result.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen::cache {
+
+// A file is used only by an informer whose binding equals that of the file in every member. The cluster's UID is
+// compared by the reflector instead, because it must ask the server for it (docs/decisions/0023-warm-start.md).
+struct SavedBinding {
+  std::string server;           // host of the connection
+  std::string authorities;      // a digest of the certificates that the connection trusts; "" without TLS
+  std::string resource;         // "pods", "deployments.apps/v1", with the version
+  std::string namespace_;       // "": all
+  std::string label_selector;
+  std::string field_selector;
+  std::string form;             // "": whole objects; "metadata"; or a projection's members, see FormText()
+  std::string transform;        // WarmStart::transform
+  bool drop_managed_fields = false;
+
+  friend bool operator==(const SavedBinding&, const SavedBinding&) = default;
+
+  // Returns the binding as JSON, for the header of a file.
+  std::string ToJson() const;
+  // Errors: kDecode.
+  static Result<SavedBinding> FromJson(std::string_view json);
+  // Returns the name of the file: readable, safe as a file name, and different for different bindings.
+  std::string FileName() const;
+  // Returns the first difference in words: "the file is of server a, this informer of b"; "" if they are equal.
+  std::string DifferenceTo(const SavedBinding& other) const;
+};
+
+// Returns what distinguishes the objects of this table from whole objects of its kind: "" for whole objects, and for a
+// projection the paths of all of its members, so that a file with fewer members is not used.
+std::string FormText(const TypeTable& table);
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_SRC_CACHE_SAVED_BINDING_H_

@@ -1,0 +1,106 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The file of one saved cache: a base with all objects, then a log of changes.
+//
+//   file   := "kgencach" record*
+//   record := size (4 bytes) | kind (1 byte) | payload | check (8 bytes)       numbers are little-endian
+//
+// The first record has the version of the format and the binding. Records with objects and deletions follow, and take
+// effect with the next commit record. The check of a record is a hash of its bytes and of the check before it, so a
+// record that was changed, moved or left out is noticed. It detects damage, not somebody who may write the file.
+//
+// A new base is written beside the old file and renamed over it, so a crash leaves one of the two. A crash while
+// changes are appended leaves a tail without a commit: SavedReader stops before it, and SavedWriter cuts it off.
+//
+// Objects are saved as JSON, as Encode() writes them, because that keeps everything that was received: unknown members,
+// null, the spelling of numbers and times.
+#ifndef KGEN_SRC_CACHE_SAVED_SAVED_FILE_H_
+#define KGEN_SRC_CACHE_SAVED_SAVED_FILE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cache/saved/binding.h"
+#include "cache/saved/files.h"
+#include "kgen/cache/snapshot.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/result.h"
+
+namespace kgen::cache {
+
+// A state of the cache that is complete in the file.
+struct SavedState {
+  std::string version;  // resource version up to which the state includes all changes
+  std::string cluster;  // UID of the namespace kube-system; "" if it could not be read
+  // False if the server has objects that could not be decoded when this was saved: the watch must not be resumed.
+  bool resumable = false;
+  std::int64_t saved_at = 0;  // nanoseconds of the wall clock since 1970
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;       // of the file up to the end of its commit
+  std::uint64_t base_bytes = 0;  // of these, up to the end of the first commit
+  std::uint64_t check = 0;       // of its commit record
+};
+
+// One element of a file, in its order.
+struct SavedItem {
+  ObjectKey key;          // of a deletion
+  std::string_view json;  // of an object; empty for a deletion
+};
+
+// Reads a file. `OnItem` may be called with elements that no commit follows, or after which the file is damaged, so the
+// caller keeps them apart until Read() has returned.
+//
+// Thread safety: one thread, which may block.
+class SavedReader {
+ public:
+  // Receives a batch of elements, of about 256 KiB. The views hold for the length of the call. The state is set if a
+  // commit ends the batch. Returns false to end the reading.
+  using OnBatch = std::function<bool(std::vector<SavedItem> items, const std::optional<SavedState>& committed)>;
+
+  // Reads the whole file and returns its last state. Elements after the last commit are left out if the file ends
+  // within or behind them, as a crash leaves it. Memory: two records, of at most 17 MiB each.
+  // Errors: kNotFound (no file), kConfig (files.h), kDecode (another format or binding, a damaged record, no commit),
+  // kCancelled (`on_batch` returned false). The message names the file and says what is wrong.
+  static Result<SavedState> Read(SavedFiles& files, const SavedBinding& binding, const OnBatch& on_batch);
+};
+
+// Writes a file: Begin() or Continue(), then Save() for each state.
+//
+// Thread safety: one thread at a time, which may block.
+class SavedWriter {
+ public:
+  SavedWriter(Shared<SavedFiles> files, SavedBinding binding);
+  ~SavedWriter();
+
+  // Continues the file that SavedReader has read to `state`, which is the content of `snapshot`.
+  void Continue(SavedState state, AnySnapshot snapshot);
+
+  // Saves the state. Adds the differences to what was saved last to the log; without a last one, or when the log is
+  // longer than the base, writes a new base. Blocks for as long as that takes: 100,000 pods of 9 KB take about two
+  // seconds of CPU. Returns the snapshot that was saved before, for the caller to drop. After an error the next call
+  // writes a new base; the file has one of the states that were saved before.
+  Result<AnySnapshot> Save(AnySnapshot snapshot, std::string cluster, bool resumable, std::int64_t now);
+
+ private:
+  class Output;
+
+  Result<void> WriteBase(const AnySnapshot& snapshot);
+  Result<void> AppendChanges(const AnySnapshot& snapshot);
+
+  const Shared<SavedFiles> files_;
+  const SavedBinding binding_;
+  const std::string name_;
+  std::unique_ptr<SavedLock> lock_;
+  std::unique_ptr<Output> output_;
+  SavedState state_;
+  AnySnapshot saved_;
+  bool has_base_ = false;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_SRC_CACHE_SAVED_SAVED_FILE_H_
