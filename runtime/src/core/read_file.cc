@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/file_handle.h"
+
 namespace kgen::detail {
 namespace {
 
@@ -26,20 +28,6 @@ std::string_view Unfit(const struct stat& status) {
       return "is a device, not a regular file";
   }
 }
-
-class FileHandle {
- public:
-  explicit FileHandle(int handle) noexcept : handle_(handle) {}
-  FileHandle(const FileHandle&) = delete;
-  FileHandle& operator=(const FileHandle&) = delete;
-  ~FileHandle() {
-    if (handle_ >= 0) ::close(handle_);
-  }
-  int get() const noexcept { return handle_; }
-
- private:
-  const int handle_;
-};
 
 }  // namespace
 

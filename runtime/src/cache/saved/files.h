@@ -41,22 +41,27 @@ class SavedLock {
 };
 
 // Thread safety: any thread that may block; calls for one name come one at a time.
-// Errors of all members: kConfig, with the path, the cause and what to do.
+// Errors of all members: kNotFound if there is no such file or folder, else kConfig; with the path, the cause and what
+// to do. All of them refuse a folder that belongs to another user, or that everybody may read or write.
 class SavedFiles : public SharedObject {
  public:
-  // Opens a file for reading. Fails with kNotFound if there is none. Fails with kConfig if it is no regular file, if it
-  // or the folder belongs to another user, or if everybody may read or write one of them: its content decides what the
-  // program believes. Access of the group is accepted, because volumes with an fsGroup have it.
+  // Returns the path of a file, for messages.
+  virtual std::string Path(const std::string& name) const = 0;
+  // Opens a file for reading. Fails if it is no regular file, if it belongs to another user, or if everybody may read
+  // or write it: its content decides what the program believes. Access of the group is accepted, because volumes with
+  // an fsGroup have it.
   virtual Result<std::unique_ptr<SavedInput>> Open(const std::string& name) = 0;
-  // Makes an empty file, or empties an existing one, that only the user may read and write.
+  // Makes an empty file, in place of an existing one, that only the user may read and write.
   virtual Result<std::unique_ptr<SavedOutput>> Create(const std::string& name) = 0;
-  // Opens an existing file to write behind its first `size` bytes, and cuts off what follows these.
-  virtual Result<std::unique_ptr<SavedOutput>> Extend(const std::string& name, std::uint64_t size) = 0;
+  // Opens a file to write behind its first `size` bytes, and cuts off what follows these. Fails if they do not end with
+  // `end`: another process has written the file since it was read.
+  virtual Result<std::unique_ptr<SavedOutput>> Extend(const std::string& name, std::uint64_t size,
+                                                      std::string_view end) = 0;
   // Renames a file, in place of an existing one. Returns when that survives a crash of the machine.
   virtual Result<void> Rename(const std::string& from, const std::string& to) = 0;
   // Succeeds if there is no such file.
   virtual Result<void> Remove(const std::string& name) = 0;
-  // Fails if another process has the lock.
+  // Fails if another process has the lock. Makes the folder if only its last part is missing.
   virtual Result<std::unique_ptr<SavedLock>> Lock(const std::string& name) = 0;
 };
 

@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cache/saved/binding.h"
 #include "cache/saved/files.h"
@@ -51,24 +52,24 @@ struct SavedItem {
   std::string_view json;  // of an object; empty for a deletion
 };
 
-// Reads a file. `OnItem` may be called with elements that no commit follows, or after which the file is damaged, so the
-// caller keeps them apart until Read() has returned.
+// Reads a file. `on_batch` may receive elements that no commit follows, because the file ends or is damaged before it,
+// so the caller keeps them apart until the commit.
 //
 // Thread safety: one thread, which may block.
 class SavedReader {
  public:
-  // Receives a batch of elements, of about 256 KiB. The views hold for the length of the call. The state is set if a
-  // commit ends the batch. Returns false to end the reading.
+  // Receives a batch of elements, of about 256 KiB, or, without elements, the state that these complete. The views hold
+  // for the length of the call. Returns false to end the reading.
   using OnBatch = std::function<bool(std::vector<SavedItem> items, const std::optional<SavedState>& committed)>;
 
-  // Reads the whole file and returns its last state. Elements after the last commit are left out if the file ends
-  // within or behind them, as a crash leaves it. Memory: two records, of at most 17 MiB each.
-  // Errors: kNotFound (no file), kConfig (files.h), kDecode (another format or binding, a damaged record, no commit),
-  // kCancelled (`on_batch` returned false). The message names the file and says what is wrong.
+  // Reads the whole file and returns its last state. It ends with the last commit before the end of the file or a
+  // damaged record, as a crash leaves one. Memory: one record, of at most 17 MiB.
+  // Errors: kNotFound (no file), kConfig (files.h), kDecode (another format or binding, no commit), kCancelled
+  // (`on_batch` returned false). The message names the file and says what is wrong.
   static Result<SavedState> Read(SavedFiles& files, const SavedBinding& binding, const OnBatch& on_batch);
 };
 
-// Writes a file: Begin() or Continue(), then Save() for each state.
+// Writes a file: Save() for each state, after Continue() if the first one was read from the file.
 //
 // Thread safety: one thread at a time, which may block.
 class SavedWriter {
@@ -81,24 +82,31 @@ class SavedWriter {
 
   // Saves the state. Adds the differences to what was saved last to the log; without a last one, or when the log is
   // longer than the base, writes a new base. Blocks for as long as that takes: 100,000 pods of 9 KB take about two
-  // seconds of CPU. Returns the snapshot that was saved before, for the caller to drop. After an error the next call
-  // writes a new base; the file has one of the states that were saved before.
+  // seconds of CPU. Returns the snapshot that was saved before, for the caller to drop.
+  // Errors: as SavedFiles; kConfig for an object that is too large to be read again. The file then has this state or
+  // the one that was saved before, and the next call writes a new base.
   Result<AnySnapshot> Save(AnySnapshot snapshot, std::string cluster, bool resumable, std::int64_t now);
 
  private:
   class Output;
+  // What the file has.
+  struct Saved {
+    SavedState state;
+    AnySnapshot snapshot;
+    std::unique_ptr<Output> output;
+  };
 
-  Result<void> WriteBase(const AnySnapshot& snapshot);
-  Result<void> AppendChanges(const AnySnapshot& snapshot);
+  // Returns where to append the changes since `last`; null if a new base must be written.
+  std::unique_ptr<Output> OutputFor(Saved& last);
+  Result<void> WriteBase(Saved& next);
+  Result<void> AppendChanges(const Saved& last, Saved& next);
 
   const Shared<SavedFiles> files_;
   const SavedBinding binding_;
   const std::string name_;
+  const std::string new_name_;  // of a base while it is written
   std::unique_ptr<SavedLock> lock_;
-  std::unique_ptr<Output> output_;
-  SavedState state_;
-  AnySnapshot saved_;
-  bool has_base_ = false;
+  Saved last_;
 };
 
 }  // namespace kgen::cache

@@ -19,6 +19,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/file_handle.h"
+
 namespace kgen::client {
 namespace {
 
@@ -27,24 +29,7 @@ constexpr int kQuietMilliseconds = 250;  // after which a child that has written
 
 std::unexpected<Error> SystemFailed(int error) { return Fail(Code::kConfig, std::generic_category().message(error)); }
 
-class Handle {
- public:
-  Handle() noexcept = default;
-  explicit Handle(int number) noexcept : number_(number) {}
-  Handle(Handle&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Handle& operator=(Handle&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Handle() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const noexcept { return number_; }
-  void Close() noexcept { const Handle closed = std::move(*this); }
-
- private:
-  int number_ = -1;
-};
+using Handle = detail::FileHandle;
 
 struct Pipe {
   Handle reader, writer;

@@ -1,0 +1,181 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <utility>
+
+#include "cache/saved/record.h"
+#include "cache/saved/saved_file.h"
+#include "kgen/core/try.h"
+
+namespace kgen::cache {
+namespace {
+
+// Memory for a payload that does not zero it, and that grows only when a record needs it.
+class PayloadBuffer {
+ public:
+  char* Reserve(std::size_t size) {
+    if (size > capacity_) {
+      bytes_.reset();
+      bytes_ = std::make_unique_for_overwrite<char[]>(size);
+      capacity_ = size;
+    }
+    return bytes_.get();
+  }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  std::size_t capacity_ = 0;
+};
+
+struct Record {
+  RecordKind kind{};
+  std::string_view payload;
+};
+
+// Reads the records of a file and verifies their checks.
+class RecordReader {
+ public:
+  explicit RecordReader(std::unique_ptr<SavedInput> file) : file_(std::move(file)) {}
+
+  Result<bool> ReadMagic() {
+    char magic[kSavedMagic.size()];
+    KGEN_TRY(const bool complete, Fill(magic, sizeof magic));
+    return complete && std::string_view(magic, sizeof magic) == kSavedMagic;
+  }
+
+  // Returns the next record, whose payload is valid until the next call. Its kind is 0 if no whole record follows;
+  // why() then says in what way.
+  Result<Record> Next() {
+    char head[kRecordHead];
+    KGEN_TRY(const bool has_head, Fill(head, kRecordHead));
+    if (!has_head) return Bad(ended_inside_ ? "the file ends within a record" : "the file ends");
+    const auto size = static_cast<std::size_t>(PayloadReader({head, 4}).Number(4));
+    if (size > kLargestPayload) return Bad("a record is too large");
+    char* const record = buffer_.Reserve(kRecordHead + size + kRecordCheck);
+    std::copy(head, head + kRecordHead, record);
+    KGEN_TRY(const bool whole, Fill(record + kRecordHead, size + kRecordCheck));
+    if (!whole) return Bad("the file ends within a record");
+    check_ = RecordCheck({record, kRecordHead + size}, check_);
+    if (PayloadReader({record + kRecordHead + size, kRecordCheck}).Number(kRecordCheck) != check_) {
+      return Bad("a record is damaged");
+    }
+    return Record{static_cast<RecordKind>(record[4]), {record + kRecordHead, size}};
+  }
+
+  std::string_view why() const noexcept { return why_; }
+  std::uint64_t position() const noexcept { return position_; }
+  std::uint64_t check() const noexcept { return check_; }
+
+ private:
+  Record Bad(std::string_view why) noexcept {
+    why_ = why;
+    return {};
+  }
+
+  // Returns false if the file ends before. Counts what was read.
+  Result<bool> Fill(char* to, std::size_t size) {
+    std::size_t filled = 0;
+    while (filled < size) {
+      KGEN_TRY(const std::size_t count, file_->Read(to + filled, size - filled));
+      ended_inside_ = filled != 0;
+      if (count == 0) return false;
+      filled += count;
+    }
+    position_ += size;
+    return true;
+  }
+
+  const std::unique_ptr<SavedInput> file_;
+  PayloadBuffer buffer_;
+  std::uint64_t position_ = 0;
+  std::uint64_t check_ = kFirstCheck;
+  bool ended_inside_ = false;
+  std::string_view why_;
+};
+
+// Return false if the payload is not what a writer writes.
+bool ReadItems(const Record& record, std::vector<SavedItem>& items) {
+  PayloadReader payload(record.payload);
+  while (!payload.AtEnd()) {
+    SavedItem& item = items.emplace_back();
+    if (record.kind == RecordKind::kObjects) {
+      item.json = payload.Text();
+      if (item.json.empty()) return false;
+    } else {
+      item.key.namespace_ = payload.Text();
+      item.key.name = payload.Text();
+    }
+  }
+  return !payload.failed();
+}
+
+bool ReadCommit(std::string_view text, SavedState& state) {
+  PayloadReader payload(text);
+  state.version = payload.Text();
+  state.cluster = payload.Text();
+  state.resumable = payload.Number(1) == 1;
+  state.saved_at = static_cast<std::int64_t>(payload.Number(8));
+  state.objects = payload.Number(8);
+  return !payload.failed() && payload.AtEnd();
+}
+
+Result<void> CheckHeader(RecordReader& records, const SavedBinding& binding) {
+  KGEN_TRY(const bool ours, records.ReadMagic());
+  if (!ours) return Fail(Code::kDecode, "it does not begin as a saved cache does");
+  KGEN_TRY(const Record record, records.Next());
+  if (record.kind != RecordKind::kHeader) {
+    return Fail(Code::kDecode, "it has no header: " + std::string(records.why()));
+  }
+  PayloadReader payload(record.payload);
+  if (const auto format = payload.Number(4); format != kSavedFormat) {
+    return Fail(Code::kDecode, "it has format " + std::to_string(format) + ", and this program reads format " +
+                                   std::to_string(kSavedFormat));
+  }
+  KGEN_TRY(const SavedBinding saved, SavedBinding::FromJson(payload.Rest()));
+  if (const std::string difference = saved.DifferenceTo(binding); !difference.empty()) {
+    return Fail(Code::kDecode, difference);
+  }
+  return {};
+}
+
+Result<SavedState> ReadRecords(RecordReader& records, const SavedReader::OnBatch& on_batch) {
+  std::optional<SavedState> last;
+  std::string_view why = "a record is damaged";
+  for (;;) {
+    KGEN_TRY(const Record record, records.Next());
+    std::vector<SavedItem> items;
+    std::optional<SavedState> committed;
+    if (record.kind == RecordKind::kObjects || record.kind == RecordKind::kDeletions) {
+      if (!ReadItems(record, items)) break;
+    } else if (record.kind == RecordKind::kCommit) {
+      committed.emplace();
+      if (!ReadCommit(record.payload, *committed)) break;
+      committed->bytes = records.position();
+      committed->base_bytes = last ? last->base_bytes : records.position();
+      committed->check = records.check();
+      last = committed;
+    } else {
+      if (!records.why().empty()) why = records.why();
+      break;
+    }
+    if (!on_batch(std::move(items), committed)) return Fail(Code::kCancelled, "reading was ended");
+  }
+  // Behind a commit, this is what a crash leaves while changes are appended.
+  if (last) return *std::move(last);
+  return Fail(Code::kDecode, "it has no complete state: " + std::string(why));
+}
+
+}  // namespace
+
+Result<SavedState> SavedReader::Read(SavedFiles& files, const SavedBinding& binding, const OnBatch& on_batch) {
+  const std::string name = binding.FileName();
+  KGEN_TRY(std::unique_ptr<SavedInput> file, files.Open(name));
+  RecordReader records(std::move(file));
+  Result<void> header = CheckHeader(records, binding);
+  Result<SavedState> state = header ? ReadRecords(records, on_batch) : Fail(std::move(header).error());
+  if (!state && state.error().code() == Code::kDecode) {
+    return Fail(Code::kDecode, "the saved cache " + files.Path(name) + " is not used: " + state.error().message());
+  }
+  return state;
+}
+
+}  // namespace kgen::cache
