@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "cache/saved/binding.h"
 #include "compiled/projections.h"
 #include "k8s/clientset.h"
 #include "k8s/core/v1/types.h"
@@ -67,6 +68,17 @@ constexpr std::string_view kPod = R"({"kind":"Pod","apiVersion":"v1",
       {"name":"d","env":[{"name":"x"}]}]},
   "status":{"phase":"Running","podIPs":[{"ip":"10.0.0.1"},{"ip":"fd00::1"}],"conditions":[{"type":"Ready"}]},
   "extra":[[1],{"2":3}]})";
+
+TEST(Projection, IsDescribedInASavedCacheByAllOfItsMembers) {
+  EXPECT_EQ(kgen::cache::FormText(Pod::kTable), "");
+  EXPECT_EQ(kgen::cache::FormText(kgen::PartialObjectMetadata::kTable), "metadata");
+  EXPECT_EQ(kgen::cache::FormText(kgen::Unstructured::kTable), "unstructured");
+  EXPECT_EQ(kgen::cache::FormText(PodPlace::kTable),
+            "metadata.name,metadata.namespace,metadata.resourceVersion,metadata.uid,spec.nodeName");
+  EXPECT_EQ(kgen::cache::FormText(PodPart::kTable),
+            "metadata.labels,metadata.name,metadata.namespace,metadata.resourceVersion,metadata.uid,spec.affinity,"
+            "spec.containers.ports.containerPort,spec.nodeName,status.podIPs.ip");
+}
 
 TEST(ProjectionTest, DecodesItsMembersAndSkipsAllOthers) {
   const auto pod = Must(kgen::Decode<PodPart>(kPod));

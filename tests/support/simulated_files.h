@@ -162,23 +162,21 @@ inline void SimulatedFiles::Restart() {
 }
 
 inline std::string SimulatedFiles::Torn(const File& file) {
-  constexpr std::size_t kChunk = 16;
   const std::string& now = file.content;
   const std::string& before = file.synced;
-  if (now == before) return now;
-  const std::size_t shorter = std::min(now.size(), before.size());
-  const std::size_t kept = static_cast<std::size_t>(
-      std::mismatch(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(shorter), before.begin()).first -
-      now.begin());
+  const auto differs = std::mismatch(now.begin(), now.end(), before.begin(), before.end()).first;
+  const std::size_t kept = static_cast<std::size_t>(differs - now.begin());
   const std::size_t longest = std::max(now.size(), before.size());
-  std::string torn = now.substr(0, kept);
+  if (kept == longest) return now;
   const std::size_t end = Coin() ? now.size() : kept + choose_(static_cast<std::uint32_t>(longest - kept + 1));
-  const bool whole = Coin();  // without holes
-  bool newer = true;
-  for (std::size_t i = kept; i < end; ++i) {
-    if (!whole && i % kChunk == 0) newer = choose_(4) != 0;
-    const std::string& from = newer ? now : before;
-    torn.push_back(i < from.size() ? from[i] : '\0');
+  // Either all of it is there up to some byte, or some pieces are.
+  const std::size_t piece = Coin() ? longest : std::max<std::size_t>(16, (longest - kept) / 256);
+  std::string torn = now.substr(0, kept);
+  while (torn.size() < end) {
+    const std::string& from = piece == longest || choose_(4) != 0 ? now : before;
+    const std::size_t stop = std::min(end, torn.size() + piece);
+    if (torn.size() < from.size()) torn.append(from, torn.size(), stop - torn.size());
+    torn.resize(stop);  // with zeros
   }
   return torn;
 }

@@ -13,7 +13,7 @@ namespace kgen::cache {
 namespace {
 
 // Below this, a log is not worth a new base although it is longer than the base.
-constexpr std::uint64_t kSmallLog = 1u << 20;
+constexpr std::uint64_t kSmallLog = 64u << 10;
 
 constexpr std::size_t kLargestObject = DecodeOptions().max_bytes;
 static_assert(kRecordHead + kUsualPayload + 4 + kLargestObject < kLargestPayload);
