@@ -69,6 +69,21 @@ Result<Pem> Load(const std::string& data, const std::string& file, std::string_v
   return Pem{*std::move(text), std::string(what) + " " + file};
 }
 
+// Returns the SHA-256 of these texts; "" if OpenSSL failed.
+std::string DigestOf(std::initializer_list<const Pem*> pems) {
+  const Hash hash(EVP_MD_CTX_new());
+  unsigned char out[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  bool ok = hash != nullptr && EVP_DigestInit_ex(hash.get(), EVP_sha256(), nullptr) == 1;
+  for (const Pem* pem : pems) {
+    const std::string length = std::to_string(pem->text.size()) + ':';  // so that two texts cannot be split differently
+    ok = ok && EVP_DigestUpdate(hash.get(), length.data(), length.size()) == 1 &&
+         EVP_DigestUpdate(hash.get(), pem->text.data(), pem->text.size()) == 1;
+  }
+  ok = ok && EVP_DigestFinal_ex(hash.get(), out, &size) == 1;
+  return ok ? std::string(reinterpret_cast<const char*>(out), size) : std::string();
+}
+
 Result<std::size_t> AddTrust(X509_STORE* store, const Pem& pem) {
   const Bio bio = BioOf(pem.text);
   std::size_t count = 0;
@@ -237,18 +252,23 @@ Result<TlsContext::Pems> TlsContext::Pems::Read(const rest::TlsConfig& config) {
 }
 
 // Tells whether files have changed without keeping a second copy of the key.
-std::string TlsContext::Pems::Digest() const {
-  const Hash hash(EVP_MD_CTX_new());
-  unsigned char out[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  bool ok = hash != nullptr && EVP_DigestInit_ex(hash.get(), EVP_sha256(), nullptr) == 1;
-  for (const Pem* pem : {&ca, &chain, &key}) {
-    const std::string length = std::to_string(pem->text.size()) + ':';  // so that two texts cannot be split differently
-    ok = ok && EVP_DigestUpdate(hash.get(), length.data(), length.size()) == 1 &&
-         EVP_DigestUpdate(hash.get(), pem->text.data(), pem->text.size()) == 1;
+std::string TlsContext::Pems::Digest() const { return DigestOf({&ca, &chain, &key}); }
+
+Result<std::string> TrustDigest(const rest::TlsConfig& config) {
+  if (config.insecure_skip_verify) return "insecure";
+  if (config.ca_data.empty() && config.ca_file.empty()) return "system";
+  const Result<Pem> ca = Load(config.ca_data, config.ca_file, "certificate authority");
+  if (!ca) return Fail(ca.error());
+  const OpenSslUse use;  // after reading the file, which may block
+  if (!use) return Fail(Code::kCancelled, kEnding);
+  const std::string digest = DigestOf({&*ca});
+  if (digest.empty()) return Fail(Code::kInternal, "OpenSSL: " + LastError());
+  std::string text;
+  for (const char byte : digest) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    text.append({kDigits[static_cast<unsigned char>(byte) >> 4], kDigits[static_cast<unsigned char>(byte) & 15]});
   }
-  ok = ok && EVP_DigestFinal_ex(hash.get(), out, &size) == 1;
-  return ok ? std::string(reinterpret_cast<const char*>(out), size) : std::string();
+  return text;
 }
 
 Result<Shared<TlsContext>> TlsContext::ForClient(const rest::TlsConfig& config) {

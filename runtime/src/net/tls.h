@@ -60,6 +60,11 @@ class TlsContext : public SharedObject {
   bool verifies_ = false;
 };
 
+// Returns a digest, in hexadecimal, of the certificates that TlsContext::ForClient() trusts with this config;
+// "insecure" or "system" if it names none. May block. Errors: kConfig (the file cannot be read), kInternal (OpenSSL
+// failed), kCancelled (the process is ending)
+Result<std::string> TrustDigest(const rest::TlsConfig& config);
+
 // Errors: kConfig  a blank or a control character, such as a NUL, at which OpenSSL would cut the name off
 Result<void> CheckServerName(std::string_view name);
 

@@ -4,8 +4,10 @@
 // made here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +15,7 @@
 #include <utility>
 
 #include "kgen/client/connection.h"
+#include "net/tls.h"
 #include "tests/support/http2_harness.h"
 
 namespace kgen::test_support {
@@ -405,6 +408,21 @@ TEST_F(Http2TlsFiles, RefusesUnusableFilesBeforeSendingAnything) {
   EXPECT_EQ(Refused({.certificate_data = one.certificate_pem}).code(), Code::kConfig);
   EXPECT_EQ(Refused({.key_data = one.key_pem}).code(), Code::kConfig);
   EXPECT_EQ(Refused({.ca_data = authority_->certificate_pem(), .insecure_skip_verify = true}).code(), Code::kConfig);
+}
+
+TEST(Tls, TellsWhichCertificatesAConfigTrusts) {
+  const std::string one = Must(CertificateAuthority::Make("one"))->certificate_pem();
+  const std::string two = Must(CertificateAuthority::Make("two"))->certificate_pem();
+  const std::string file = ::testing::TempDir() + "trusted-" + std::to_string(::getpid()) + ".pem";
+  std::ofstream(file) << one;
+  const auto digest = [](const rest::TlsConfig& config) { return Must(net::TrustDigest(config)); };
+  EXPECT_THAT(digest({.ca_data = one}), ::testing::MatchesRegex("[0-9a-f]{64}"));
+  EXPECT_EQ(digest({.ca_data = one}), digest({.ca_file = file}));
+  EXPECT_NE(digest({.ca_data = one}), digest({.ca_data = two}));
+  EXPECT_EQ(digest({}), "system");
+  EXPECT_EQ(digest({.insecure_skip_verify = true}), "insecure");
+  ASSERT_EQ(std::remove(file.c_str()), 0);
+  EXPECT_EQ(net::TrustDigest({.ca_file = file}).error().code(), Code::kConfig);
 }
 
 // Created before the first use of OpenSSL, so that it is destroyed after OpenSSL has cleaned up.

@@ -37,6 +37,7 @@ ConnectionState::ConnectionState(Connection::Parts parts, Shared<ThrottledObserv
       clock(executor->clock()),
       observer(std::move(throttle)),
       host(std::move(settings.host)),
+      authorities(std::move(settings.authorities)),
       base_path(std::move(settings.base_path)),
       user_agent(std::move(settings.user_agent)),
       default_namespace(std::move(settings.default_namespace)),

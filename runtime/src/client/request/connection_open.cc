@@ -108,6 +108,7 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
   if (auto ok = CheckLimits(config); !ok) return Fail(ok.error());
   ConnectionState::Settings settings;
   settings.host = url->origin + url->base_path;
+  if (url->tls) settings.authorities = net::TrustDigest(config.tls).value_or("unreadable");
   settings.base_path = url->base_path;
   settings.user_agent = config.user_agent;
   if (settings.user_agent.empty()) settings.user_agent = std::string(program_invocation_short_name) + "/kgen";

@@ -25,8 +25,9 @@ namespace kgen::client {
 class ConnectionState : public SharedObject {
  public:
   struct Settings {
-    std::string host;         // for messages and observers
-    std::string base_path{};  // the prefix of every path
+    std::string host;           // for messages and observers
+    std::string authorities{};  // the digest of the certificates that it trusts, see net::TrustDigest(); "" without TLS
+    std::string base_path{};    // the prefix of every path
     std::string user_agent{};
     std::string default_namespace = "default";
     std::optional<Nanos> timeout{};
@@ -53,6 +54,7 @@ class ConnectionState : public SharedObject {
   const Shared<Clock> clock;
   const Shared<ThrottledObserver> observer;
   const std::string host;
+  const std::string authorities;
   const std::string base_path;
   const std::string user_agent;
   const std::string default_namespace;
