@@ -31,7 +31,6 @@ AnyRef Object(std::string_view name, std::string_view version) {
 AnyEvent Add(std::string_view name, bool initial = false) {
   return {.type = AnyEvent::Type::kAdded,
           .reason = initial ? Reason::kInitial : Reason::kWatch,
-          .initial = initial,
           .key = {{}, name},
           .now = Object(name, "1")};
 }
@@ -306,18 +305,45 @@ TEST_P(ListenerTest, IsSyncedOnceEveryInitialCallHasReturnedAndNotBefore) {
 TEST_P(ListenerTest, NotifiesTheWaiterForTheSyncEvenWhileALaterCallIsStuck) {
   const auto listener = Listen([&](const AnyEvent& e) {
     calls_.push_back(e.key.name.str());
-    if (!e.initial) WaitForGate();
+    if (e.reason != Reason::kInitial) WaitForGate();
   });
   bool told = false;
   const auto watch = listener->NotifySynced([&] { told = true; });
   listener->Deliver(Events(Add("initial", true)));
-  listener->Deliver(Events(Add("stuck")));
   listener->InitialQueued();
+  listener->Deliver(Events(Add("stuck")));
   Run();
   EXPECT_THAT(calls_, ElementsAre("initial", "stuck"));
   EXPECT_TRUE(told);
   gate_->Notify();
   Run();
+}
+
+// Contract: invariant L4.
+TEST_P(ListenerTest, HasHandledASavedStateBeforeItHasSynced) {
+  const auto listener = Listen([&](const AnyEvent& e) {
+    WaitForGate();
+    calls_.push_back(e.key.name.str());
+  });
+  bool saved = false, synced = false;
+  const auto saved_watch = listener->NotifySynced([&] { saved = true; }, true);
+  const auto synced_watch = listener->NotifySynced([&] { synced = true; });
+  listener->Deliver(Events(Add("saved")));
+  listener->SavedQueued();
+  listener->Deliver(Events(Update("saved", "1", "2")));
+  listener->InitialQueued();
+  Run();
+  EXPECT_FALSE(listener->HasHandledSaved());
+  gate_->Notify();
+  Run();
+  EXPECT_TRUE(listener->HasHandledSaved());
+  EXPECT_FALSE(listener->HasSynced()) << "the second call is running";
+  EXPECT_TRUE(saved);
+  EXPECT_FALSE(synced);
+  gate_->Notify();
+  Run();
+  EXPECT_TRUE(listener->HasSynced());
+  EXPECT_TRUE(synced);
 }
 
 // Contract: informer SI-12.
@@ -549,6 +575,23 @@ TEST_P(CoalescingTest, IsSyncedEvenIfAnInitialObjectIsDeletedBeforeItsDelivery) 
   Open();
   EXPECT_TRUE(listener->HasSynced());
   EXPECT_THAT(calls_, ElementsAre("added stays>1 initial"));
+}
+
+// The running call is for the object before them.
+// Contract: invariant L4.
+TEST_P(CoalescingTest, IsNotSyncedWhileACallIsRunningBehindWhichAllOthersWereCancelled) {
+  const auto listener = Listen([this](const AnyEvent&) { WaitForGate(); }, {.backlog_bytes = 0});
+  listener->Deliver(Events(Add("running", true)));
+  listener->Deliver(Events(Add("gone", true)));
+  listener->InitialQueued();
+  Run();
+  listener->Deliver(Events(Delete("gone", "1")));
+  Run();
+  EXPECT_EQ(listener->Backlog(), 0u);
+  EXPECT_FALSE(listener->HasSynced());
+  gate_->Notify();
+  Run();
+  EXPECT_TRUE(listener->HasSynced());
 }
 
 // Contract: informer SI-12.

@@ -32,8 +32,10 @@ enum class Reason : std::uint8_t {
   // The resource version did not change: the handler's resync period has passed, or a list or the watch contained the
   // object unchanged.
   kResync,
+  // Part of a state that an earlier process has saved (InformerOptions::warm_start), and that may be outdated.
+  kSaved,
 };
-std::string_view ToString(Reason reason) noexcept;  // "initial", "watch", "relist", "resync"
+std::string_view ToString(Reason reason) noexcept;  // "initial", "watch", "relist", "resync", "saved"
 template <typename Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, Reason reason) {
   return os << ToString(reason);
@@ -119,7 +121,6 @@ struct AnyEvent {
   Type type;
   Reason reason;
   bool final_state_unknown = false;
-  bool initial = false;  // counts for the registration's HasSynced
   ObjectKey key{};
   AnyRef before{};
   AnyRef now{};

@@ -227,7 +227,7 @@ namespace detail {
 
 // Deletions are always of normal priority.
 constexpr AddOptions AddFor(Reason reason) noexcept {
-  const bool low = reason == Reason::kInitial || reason == Reason::kResync;
+  const bool low = reason == Reason::kInitial || reason == Reason::kSaved || reason == Reason::kResync;
   return {.priority = low ? kLowPriority : kNormalPriority};
 }
 
@@ -240,7 +240,7 @@ void AddOwners(const RateLimitingQueue& queue, const Object& object, Owners whic
 }  // namespace detail
 
 // Returns a handler that queues the key of every object that was added, changed or deleted: with kLowPriority for
-// objects of the first list and resyncs.
+// objects of the first list or of a saved cache, and resyncs.
 template <typename T>
 EventHandler<T> Enqueue(const RateLimitingQueue& queue) {
   return {.on_add = [queue](const Added<T>& e) { queue.Add(e.key, detail::AddFor(e.reason)); },

@@ -34,12 +34,7 @@ void EventBatch::Upsert(const ObjectKey& key, const AnyRef& before, const AnyRef
     return;
   }
   if (before) Delete(key, before, reason, version, true);
-  events_.push_back({.type = AnyEvent::Type::kAdded,
-                     .reason = reason,
-                     .initial = reason == Reason::kInitial,
-                     .key = key,
-                     .now = now,
-                     .version = version});
+  events_.push_back({.type = AnyEvent::Type::kAdded, .reason = reason, .key = key, .now = now, .version = version});
 }
 
 void EventBatch::Delete(const ObjectKey& key, AnyRef before, Reason reason, const String& version,
@@ -47,7 +42,6 @@ void EventBatch::Delete(const ObjectKey& key, AnyRef before, Reason reason, cons
   events_.push_back({.type = AnyEvent::Type::kDeleted,
                      .reason = reason,
                      .final_state_unknown = final_state_unknown,
-                     .initial = reason == Reason::kInitial,
                      .key = key,
                      .before = std::move(before),
                      .version = version});

@@ -17,22 +17,22 @@ std::size_t EventQueue::BytesOf(const AnyEvent& event) const noexcept {
   return sizeof(Pending) + kPlace + (measured ? detail::OwnBytes(event.before) : 0);
 }
 
-int EventQueue::Push(AnyEvent event) {
+void EventQueue::Push(AnyEvent event) {
   const KeyView key{event.key.namespace_, event.key.name};
   // As long as any key is known, all new ones are: otherwise newest_ would name an event that is not the newest.
   const bool known = limit_ && (bytes_ >= *limit_ / 2 || known_ > 0);
   const std::uint64_t hash = known ? LeafHash(key) : 0;
   if (known && bytes_ >= *limit_) {
-    if (const Place* place = newest_.Find(key, hash)) {
-      if (const std::optional<int> merged = Merge(*place->pending(), event)) {
-        ++merged_;
-        return *merged;
-      }
+    const Place* place = newest_.Find(key, hash);
+    if (place != nullptr && Merge(*place->pending(), event)) {
+      ++merged_;
+      DropCancelled();
+      return;
     }
   }
-  const int initial = event.initial ? 1 : 0;
   const std::size_t bytes = limit_ ? BytesOf(event) : 0;
   queue_.push_back({.event = std::move(event), .bytes = bytes});
+  ++end_;
   ++size_;
   bytes_ += bytes;
   if (known) {
@@ -40,65 +40,68 @@ int EventQueue::Push(AnyEvent event) {
     queue_.back().known = true;
     ++known_;
   }
-  return initial;
 }
 
-// Merges `event` into `pending` and returns the change in the number of initial events. Returns nothing if both events
-// must be delivered.
-std::optional<int> EventQueue::Merge(Pending& pending, AnyEvent& event) {
+// Merges `event` into `pending`. Returns false if both events must be delivered.
+bool EventQueue::Merge(Pending& pending, AnyEvent& event) {
   using Type = AnyEvent::Type;
   AnyEvent& first = pending.event;
   if (pending.cancelled) {
-    if (event.type != Type::kAdded) return std::nullopt;
+    if (event.type != Type::kAdded) return false;
     first = std::move(event);
     pending.cancelled = false;
     ++size_;
-    return first.initial ? 1 : 0;
+    return true;
   }
-  if (first.type == Type::kDeleted) {
-    if (event.type != Type::kDeleted) return std::nullopt;
-    return 0;  // the object was never delivered in between
-  }
-  if (event.type == Type::kAdded) return std::nullopt;
+  if (first.type == Type::kDeleted) return event.type == Type::kDeleted;  // it was never delivered in between
+  if (event.type == Type::kAdded) return false;
   if (event.type == Type::kUpdated) {
     if (!Injected(Bug::kMergeKeepsOldState)) first.now = std::move(event.now);
     first.version = std::move(event.version);
     if (first.type == Type::kUpdated && event.reason != Reason::kResync) first.reason = event.reason;
-    return 0;
+    return true;
   }
   if (first.type == Type::kUpdated) {
     const std::size_t bytes = BytesOf(event);
     bytes_ += bytes - std::exchange(pending.bytes, bytes);
     first = std::move(event);
-    return 0;
+    return true;
   }
-  const int initial = first.initial ? -1 : 0;
   first.now = {};
   pending.cancelled = true;
   --size_;
-  return initial;
+  return true;
 }
 
 std::optional<AnyEvent> EventQueue::Pop() {
-  while (!queue_.empty()) {
-    Pending& front = queue_.front();
-    if (front.known) {
-      --known_;
-      const KeyView key{front.event.key.namespace_, front.event.key.name};
-      const std::uint64_t hash = LeafHash(key);
-      if (const Place* place = newest_.Find(key, hash); place != nullptr && place->pending() == &front) {
-        newest_.Erase(key, hash);
-      }
-    }
-    std::optional<AnyEvent> event;
-    if (!front.cancelled) event.emplace(std::move(front.event));
-    bytes_ -= front.bytes;
+  if (queue_.empty()) return std::nullopt;
+  ForgetFront();
+  AnyEvent event = std::move(queue_.front().event);
+  queue_.pop_front();
+  --size_;
+  DropCancelled();
+  return event;
+}
+
+void EventQueue::DropCancelled() {
+  while (!queue_.empty() && queue_.front().cancelled) {
+    ForgetFront();
     queue_.pop_front();
-    if (!event) continue;
-    --size_;
-    return event;
   }
-  return std::nullopt;
+}
+
+// Called before the first element leaves the queue, while it still has its key.
+void EventQueue::ForgetFront() {
+  const Pending& front = queue_.front();
+  if (front.known) {
+    --known_;
+    const KeyView key{front.event.key.namespace_, front.event.key.name};
+    const std::uint64_t hash = LeafHash(key);
+    if (const Place* place = newest_.Find(key, hash); place != nullptr && place->pending() == &front) {
+      newest_.Erase(key, hash);
+    }
+  }
+  bytes_ -= front.bytes;
 }
 
 }  // namespace kgen::cache

@@ -28,10 +28,13 @@ class EventQueue {
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
-  // Returns by how much the number of waiting initial events has changed: -1, 0 or 1.
-  int Push(AnyEvent event);
+  void Push(AnyEvent event);
   // The oldest event, or none.
   std::optional<AnyEvent> Pop();
+
+  // Places in the order of Push(). An event that was merged has the place of the older one.
+  std::uint64_t begin() const noexcept { return end_ - queue_.size(); }  // of the oldest event that waits
+  std::uint64_t end() const noexcept { return end_; }                    // of the next event
 
   bool empty() const noexcept { return size_ == 0; }
   std::size_t size() const noexcept { return size_; }
@@ -48,11 +51,14 @@ class EventQueue {
   };
 
   std::size_t BytesOf(const AnyEvent& event) const noexcept;
-  std::optional<int> Merge(Pending& pending, AnyEvent& event);
+  bool Merge(Pending& pending, AnyEvent& event);
+  void DropCancelled();
+  void ForgetFront();
 
   const std::optional<std::size_t> limit_;
-  std::deque<Pending> queue_;
-  std::size_t size_ = 0;  // without cancelled ones
+  std::deque<Pending> queue_;  // the first one is not cancelled
+  std::uint64_t end_ = 0;      // the number of events that were ever in queue_
+  std::size_t size_ = 0;       // without cancelled ones
   std::size_t bytes_ = 0;
   std::size_t merged_ = 0;
   std::size_t known_ = 0;  // events whose keys are in newest_, or were replaced there by newer ones

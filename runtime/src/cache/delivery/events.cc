@@ -13,6 +13,8 @@ std::string_view ToString(Reason reason) noexcept {
       return "relist";
     case Reason::kResync:
       return "resync";
+    case Reason::kSaved:
+      return "saved";
   }
   return "unknown";
 }

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "cache/delivery/listener.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -34,7 +35,8 @@ thread_local Listener* running_here = nullptr;  // the listener whose handler th
 // One NotifySynced(). Listed in on_synced_ until it is called or its last handle is dropped.
 class Listener::OnSynced final : public SyncedWatch {
  public:
-  OnSynced(Shared<Listener> listener, Task callback) : listener_(std::move(listener)), callback_(std::move(callback)) {}
+  OnSynced(Shared<Listener> listener, Task callback, bool saved)
+      : listener_(std::move(listener)), callback_(std::move(callback)), saved_(saved) {}
   ~OnSynced() override {
     const MutexLock lock(listener_->mutex_);
     std::erase(listener_->on_synced_, this);
@@ -44,11 +46,13 @@ class Listener::OnSynced final : public SyncedWatch {
   void Post() noexcept {
     post_->Post([self = Shared<OnSynced>(this)] { self->callback_(); });
   }
+  bool saved() const noexcept { return saved_; }
 
  private:
   const Shared<Listener> listener_;
   const Shared<ReservedPost> post_ = listener_->executor_->ReservePost(listener_->notices_);
   Task callback_;
+  const bool saved_;
 };
 
 Listener::Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
@@ -78,7 +82,7 @@ void Listener::Deliver(std::vector<AnyEvent> events) {
     if (closed_ || events.empty()) return;
     const std::size_t merged = queue_->merged();
     for (AnyEvent& event : events) {
-      initial_pending_ += queue_->Push(std::move(event));
+      queue_->Push(std::move(event));
     }
     if (options_.short_calls) {
       drain = !std::exchange(scheduled_, true);
@@ -88,14 +92,22 @@ void Listener::Deliver(std::vector<AnyEvent> events) {
     }
   }
   if (drain) Drain();
-  SettleSync();  // an initial event may have been cancelled
+  SettleSync();  // an event that it waits for may have been cancelled
   if (high) NotifyObserver(observer_, [&](Observer& o) { o.OnBacklogHigh(*high); });
+}
+
+void Listener::SavedQueued() {
+  {
+    const MutexLock lock(mutex_);
+    if (!closed_) saved_end_ = queue_->end();
+  }
+  SettleSync();
 }
 
 void Listener::InitialQueued() {
   {
     const MutexLock lock(mutex_);
-    initial_queued_ = true;
+    if (!closed_) initial_end_ = queue_->end();
   }
   SettleSync();
 }
@@ -105,7 +117,7 @@ void Listener::Remove() {
   std::unique_ptr<EventQueue> discarded;
   {
     const MutexLock lock(mutex_);
-    if (Injected(Bug::kReplayAfterRemoval) && initial_pending_ > 0) return;
+    if (Injected(Bug::kReplayAfterRemoval) && !synced_ && queue_ && !queue_->empty()) return;
     closed_ = removed_ = true;
     discarded = std::move(queue_);
     if (!running_) dropped = std::exchange(handler_, nullptr);
@@ -189,11 +201,11 @@ Result<void> Listener::status() const {
   return {};
 }
 
-Shared<Listener::SyncedWatch> Listener::NotifySynced(Task callback) {
-  auto watch = MakeShared<OnSynced>(Shared<Listener>(this), std::move(callback));
+Shared<Listener::SyncedWatch> Listener::NotifySynced(Task callback, bool saved) {
+  auto watch = MakeShared<OnSynced>(Shared<Listener>(this), std::move(callback), saved);
   {
     const MutexLock lock(mutex_);
-    if (!synced_ && !closed_) {
+    if (!synced_ && !closed_ && !(saved && saved_handled_)) {
       on_synced_.push_back(watch.get());
       return watch;
     }
@@ -205,6 +217,11 @@ Shared<Listener::SyncedWatch> Listener::NotifySynced(Task callback) {
 bool Listener::HasSynced() const noexcept {
   const MutexLock lock(mutex_);
   return synced_;
+}
+
+bool Listener::HasHandledSaved() const noexcept {
+  const MutexLock lock(mutex_);
+  return saved_handled_ || synced_;
 }
 
 std::size_t Listener::Backlog() const noexcept {
@@ -241,7 +258,10 @@ void Listener::Drain() {
     std::optional<AnyEvent> event;
     {
       const MutexLock lock(mutex_);
-      if (!closed_) event = queue_->Pop();
+      if (!closed_) {
+        running_place_ = queue_->begin();
+        event = queue_->Pop();
+      }
       if (!event) {
         scheduled_ = false;
         break;
@@ -252,7 +272,7 @@ void Listener::Drain() {
     }
     Call(*event);
     if (detail::ForkedChild()) return;  // forked by the handler
-    if (!FinishCall(event->initial)) break;
+    if (!FinishCall()) break;
   }
   running_here = nullptr;
   std::unique_ptr<EventQueue> discarded;
@@ -278,7 +298,7 @@ void Listener::Call(const AnyEvent& event) {
 
 // Returns false if the handler was removed or the informer stopped in the meantime. The functions of a removed handler
 // are destroyed here, after their last call and before any waiter is notified.
-bool Listener::FinishCall(bool initial) {
+bool Listener::FinishCall() {
   std::vector<Shared<Waiter>> waiters;
   bool open = true, joins = false;
   for (AnyHandler dropped;; dropped = nullptr) {
@@ -288,7 +308,6 @@ bool Listener::FinishCall(bool initial) {
       continue;
     }
     running_ = false;
-    if (initial) --initial_pending_;
     waiters.swap(waiters_);
     joins = joins_;
     if (closed_) {
@@ -303,24 +322,33 @@ bool Listener::FinishCall(bool initial) {
   return open;
 }
 
-void Listener::SettleSync() {
-  {
-    const MutexLock lock(mutex_);
-    if (synced_ || closed_ || !initial_queued_ || initial_pending_ > 0) return;
-    synced_ = true;
-  }
-  FireSyncedCallbacks();
+bool Listener::HandledUntil(const std::optional<std::uint64_t>& end) const {
+  return end && (running_ ? running_place_ : queue_->begin()) >= *end;
 }
 
-void Listener::FireSyncedCallbacks() noexcept {
-  for (bool more = true; more;) {
+void Listener::SettleSync() {
+  bool all = false;
+  {
+    const MutexLock lock(mutex_);
+    if (synced_ || closed_) return;
+    synced_ = HandledUntil(initial_end_);
+    const bool saved = !saved_handled_ && HandledUntil(saved_end_);
+    saved_handled_ = saved_handled_ || saved;
+    if (!synced_ && !saved) return;
+    all = synced_;
+  }
+  FireSyncedCallbacks(all);
+}
+
+void Listener::FireSyncedCallbacks(bool all) noexcept {
+  for (;;) {
     Shared<OnSynced> watch;
     {
       const MutexLock lock(mutex_);
-      if (on_synced_.empty()) return;
-      watch = Shared<OnSynced>::TryAdd(on_synced_.front());
-      on_synced_.erase(on_synced_.begin());
-      more = !on_synced_.empty();
+      const auto due = std::ranges::find_if(on_synced_, [all](const OnSynced* each) { return all || each->saved(); });
+      if (due == on_synced_.end()) return;
+      watch = Shared<OnSynced>::TryAdd(*due);
+      on_synced_.erase(due);
     }
     if (watch) watch->Post();
   }

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -38,8 +39,9 @@ struct StartMark : SharedObject {
 //   L1  Calls of the functions never overlap, and come in the order of Deliver().
 //   L2  After Remove() from another thread has returned no call is running or will start.
 //   L3  Remove() from the functions themselves returns at once; they are destroyed after that call.
-//   L4  HasSynced() becomes true only after InitialQueued() and after the calls for all initial events have returned.
-//       It then stays true.
+//   L4  HasSynced() becomes true only after InitialQueued() and after the calls for all events that were delivered
+//       before it have returned. It then stays true. HasHandledSaved() is the same for SavedQueued(), and true if
+//       HasSynced() is.
 //   L5  Nothing is dropped while registered, but what HandlerOptions leave out, and nothing is called after removal.
 class Listener final : public SharedObject {
  public:
@@ -48,6 +50,7 @@ class Listener final : public SharedObject {
            Shared<Observer> observer, Shared<const StartMark> started = {});
 
   void Deliver(std::vector<AnyEvent> events);  // on the informer's strand
+  void SavedQueued();                          // every event of a saved state was delivered
   void InitialQueued();                        // the informer has synced, and every initial event was delivered
   void Remove();
   void StopDelivery();  // the informer stopped: discards waiting events and lets the running call finish; does not wait
@@ -60,10 +63,11 @@ class Listener final : public SharedObject {
   const std::string& name() const noexcept { return name_; }
 
   bool HasSynced() const noexcept;
-  // Posts `callback` once, when HasSynced() is true or the listener is closed. If the handle is dropped before,
-  // `callback` is forgotten, so that repeated waits leave nothing behind.
+  bool HasHandledSaved() const noexcept;
+  // Posts `callback` once, when HasSynced() is true, with `saved` when HasHandledSaved() is, or when the listener is
+  // closed. If the handle is dropped before, `callback` is forgotten, so that repeated waits leave nothing behind.
   class SyncedWatch : public SharedObject {};
-  [[nodiscard]] Shared<SyncedWatch> NotifySynced(Task callback);
+  [[nodiscard]] Shared<SyncedWatch> NotifySynced(Task callback, bool saved = false);
   std::size_t Backlog() const noexcept;
   const HandlerOptions& options() const noexcept { return options_; }
   bool started() const noexcept { return !started_ || started_->set.load(); }  // its informer has been
@@ -78,12 +82,15 @@ class Listener final : public SharedObject {
   void Schedule() KGEN_REQUIRES(mutex_);
   void Drain();
   void Call(const AnyEvent& event);
-  bool FinishCall(bool initial);
+  bool FinishCall();
   // Returns a waiter for the end of the running call, or null if there is none.
   Shared<Waiter> BeginJoin() KGEN_REQUIRES(mutex_);
   void EndJoin(const Waiter& waiter) noexcept;
+  // Whether the calls for all events before that place of the queue have returned.
+  bool HandledUntil(const std::optional<std::uint64_t>& end) const KGEN_REQUIRES(mutex_);
   void SettleSync();
-  void FireSyncedCallbacks() noexcept;
+  // Of all watches, or only of those for HasHandledSaved().
+  void FireSyncedCallbacks(bool all = true) noexcept;
   // The limit of the queue: none without a limit, and for calls that never wait in it.
   static std::optional<std::size_t> BytesLimit(const HandlerOptions& options) noexcept;
   std::optional<Observer::BacklogHigh> NewlyHighBacklog(bool merges) KGEN_REQUIRES(mutex_);
@@ -108,13 +115,16 @@ class Listener final : public SharedObject {
   bool joins_ KGEN_GUARDED_BY(mutex_) = false;                   // a call of Join() uses joiner_
   std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);  // of other calls
   std::vector<OnSynced*> on_synced_ KGEN_GUARDED_BY(mutex_);     // each removes itself
-  int initial_pending_ KGEN_GUARDED_BY(mutex_) = 0;
   bool scheduled_ KGEN_GUARDED_BY(mutex_) = false;
   bool running_ KGEN_GUARDED_BY(mutex_) = false;
+  std::uint64_t running_place_ KGEN_GUARDED_BY(mutex_) = 0;  // in the queue, of the event whose call is running
   bool closed_ KGEN_GUARDED_BY(mutex_) = false;
   bool removed_ KGEN_GUARDED_BY(mutex_) = false;
   std::optional<Error> rejected_ KGEN_GUARDED_BY(mutex_);
-  bool initial_queued_ KGEN_GUARDED_BY(mutex_) = false;
+  // The ends of the queue at SavedQueued() and InitialQueued().
+  std::optional<std::uint64_t> saved_end_ KGEN_GUARDED_BY(mutex_);
+  std::optional<std::uint64_t> initial_end_ KGEN_GUARDED_BY(mutex_);
+  bool saved_handled_ KGEN_GUARDED_BY(mutex_) = false;
   bool synced_ KGEN_GUARDED_BY(mutex_) = false;
   bool backlog_reported_ KGEN_GUARDED_BY(mutex_) = false;
   bool merging_reported_ KGEN_GUARDED_BY(mutex_) = false;

@@ -40,8 +40,14 @@ void Processor::Deliver(const Recipients& recipients, std::vector<AnyEvent> even
 }
 
 void Processor::Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now) {
+  if (saved_queued_) listener->SavedQueued();
   if (initial_queued_) listener->InitialQueued();
   entries_.push_back({std::move(listener), effective_resync, Later(now, effective_resync)});
+}
+
+void Processor::SavedQueued() {
+  saved_queued_ = true;
+  for (const Entry& entry : entries_) entry.listener->SavedQueued();
 }
 
 void Processor::InitialQueued() {

@@ -36,6 +36,7 @@ class Processor {
   void Distribute(std::vector<AnyEvent> events) { Deliver(ForChanges(), std::move(events)); }
   // The replay for a late listener must be delivered before this call, so that InitialQueued() cannot come too early.
   void Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now);
+  void SavedQueued();
   void InitialQueued();
   void StopAll();
   // Determines which listeners are due. The result holds for resyncs until TakeDue(), and for objects that a list finds
@@ -52,6 +53,7 @@ class Processor {
     bool resync_due = false;  // a check found it due, and TakeDue() has not returned it since
   };
   std::vector<Entry> entries_;
+  bool saved_queued_ = false;
   bool initial_queued_ = false;
 };
 

@@ -57,7 +57,7 @@ constexpr int kQuietConflicts = 5;
 
 Cause CauseOf(const AnyEvent& event) noexcept {
   if (event.type == AnyEvent::Type::kDeleted) return Cause::kDeleted;
-  if (event.reason == Reason::kInitial) return Cause::kInitial;
+  if (event.reason == Reason::kInitial || event.reason == Reason::kSaved) return Cause::kInitial;
   if (event.reason == Reason::kResync) return Cause::kResync;
   return Cause::kChanged;
 }
