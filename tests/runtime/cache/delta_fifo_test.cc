@@ -216,6 +216,41 @@ TEST_F(DeltaFifoTest, IsNotPopulatedByABookmarkOrASync) {
   EXPECT_FALSE(fifo_.initial_population_done());
 }
 
+// Contract: invariant Q6.
+TEST_F(DeltaFifoTest, IsNotPopulatedByASavedReplaceButByWhatCompletesIt) {
+  fifo_.ReplaceSaved({}, "1", "cluster");
+  Add("a", "2");
+  fifo_.Bookmark("3");
+  fifo_.Resync();
+  while (!fifo_.empty()) fifo_.Drain(10);
+  fifo_.Applied();
+  EXPECT_FALSE(fifo_.initial_population_done());
+  Add("b", "4");
+  fifo_.Complete("5");
+  Add("c", "6");
+  EXPECT_THAT(Words(fifo_.Drain(1)), ElementsAre("added b"));
+  fifo_.Applied();
+  EXPECT_FALSE(fifo_.initial_population_done());
+  EXPECT_THAT(Words(fifo_.Drain(1)), ElementsAre("bookmark 5"));
+  EXPECT_FALSE(fifo_.initial_population_done());
+  fifo_.Applied();
+  EXPECT_TRUE(fifo_.initial_population_done());
+}
+
+// Contract: invariant Q6.
+TEST_F(DeltaFifoTest, IsPopulatedByTheFirstReplaceAfterASavedOne) {
+  fifo_.ReplaceSaved({}, "1", "cluster");
+  fifo_.Replace({}, "2");
+  const std::vector<Delta> saved = fifo_.Drain(10);
+  EXPECT_THAT(Words(saved), ElementsAre("replaced 1"));
+  EXPECT_TRUE(saved.front().saved);
+  fifo_.Applied();
+  EXPECT_FALSE(fifo_.initial_population_done());
+  EXPECT_FALSE(fifo_.Drain(10).front().saved);
+  fifo_.Applied();
+  EXPECT_TRUE(fifo_.initial_population_done());
+}
+
 // Contract: informer Q-05; invariant Q6.
 TEST_F(DeltaFifoTest, StaysPopulatedAfterALaterReplace) {
   fifo_.Replace({}, "1");

@@ -27,10 +27,26 @@ void DeltaFifo::Refuse(ObjectKey key, std::string version) {
   PushOfObject({DeltaType::kRefused, std::move(key), {}, std::move(version)});
 }
 
-void DeltaFifo::Replace(ListedObjects list, std::string version, bool incomplete, bool other_history) {
-  queue_.push_back({DeltaType::kReplaced, {}, {}, std::move(version), std::move(list), incomplete, other_history});
+void DeltaFifo::Replace(ListedObjects list, std::string version, bool incomplete, bool other_history,
+                        std::string cluster) {
+  queue_.push_back({.type = DeltaType::kReplaced,
+                    .version = std::move(version),
+                    .list = std::move(list),
+                    .incomplete = incomplete,
+                    .other_history = other_history,
+                    .cluster = std::move(cluster)});
   merges_begin_ = NextSequence();  // Q4
-  if (!initial_done_ && initial_end_ == 0) initial_end_ = merges_begin_ - 1;
+  EndInitial();
+}
+
+void DeltaFifo::ReplaceSaved(ListedObjects list, std::string version, std::string cluster) {
+  queue_.push_back({.type = DeltaType::kReplaced,
+                    .version = std::move(version),
+                    .list = std::move(list),
+                    .saved = true,
+                    .cluster = std::move(cluster)});
+  merges_begin_ = NextSequence();  // Q4
+  saved_ = true;
 }
 
 void DeltaFifo::Resync() {
@@ -40,8 +56,18 @@ void DeltaFifo::Resync() {
 
 void DeltaFifo::Bookmark(std::string version) { queue_.push_back({DeltaType::kBookmark, {}, {}, std::move(version)}); }
 
+void DeltaFifo::Complete(std::string version) {
+  Bookmark(std::move(version));
+  EndInitial();
+}
+
+// The initial population ends with the newest element.
+void DeltaFifo::EndInitial() {
+  if (!initial_done_ && initial_end_ == 0) initial_end_ = NextSequence() - 1;
+}
+
 void DeltaFifo::PushOfObject(Delta delta) {
-  if (initial_end_ == 0) initial_done_ = true;  // nothing to wait for: the initial population is empty
+  if (initial_end_ == 0 && !saved_) initial_done_ = true;  // nothing to wait for: the initial population is empty
   newest_[delta.key] = NextSequence();
   queue_.push_back(std::move(delta));
 }

@@ -19,7 +19,9 @@
 //       the last that it takes, because the controller loop applies it in separate steps.
 //   Q6  initial_population_done() is false until the first Replace has been drained and reported with Applied(). If an
 //       object's delta comes before any Replace, the initial population is empty and therefore done (a Bookmark or a
-//       Sync does not have this effect). It never becomes false again.
+//       Sync does not have this effect). It never becomes false again. A saved Replace, which may only come first, does
+//       not count: after it the initial population is done with the next Replace, or with Complete(), once what was
+//       put in until then has been drained and reported. Deltas of objects then do not have that effect.
 //   Q7  Storage of drained elements is released at once.
 #ifndef KGEN_SRC_CACHE_QUEUE_DELTA_FIFO_H_
 #define KGEN_SRC_CACHE_QUEUE_DELTA_FIFO_H_
@@ -58,6 +60,8 @@ struct Delta {
   // kReplaced: the server's history was replaced since the store was filled, so equal versions do not imply equal
   // objects.
   bool other_history = false;
+  bool saved = false;     // kReplaced: the list is a state that an earlier process has saved
+  std::string cluster{};  // kReplaced: the UID of the cluster that the list is from; "" if unknown
 };
 
 class DeltaFifo {
@@ -72,9 +76,13 @@ class DeltaFifo {
   // Queued even if the object is unknown.
   void Delete(ObjectKey key, AnyRef object, std::string version);
   void Refuse(ObjectKey key, std::string version);
-  void Replace(ListedObjects list, std::string version, bool incomplete = false, bool other_history = false);
+  void Replace(ListedObjects list, std::string version, bool incomplete = false, bool other_history = false,
+               std::string cluster = {});
+  void ReplaceSaved(ListedObjects list, std::string version, std::string cluster);
   void Resync();
   void Bookmark(std::string version);
+  // A bookmark with which the saved state and what followed it are current.
+  void Complete(std::string version);
 
   // Takes elements from the front.
   std::vector<Delta> Drain(std::size_t max_deltas);
@@ -89,6 +97,7 @@ class DeltaFifo {
 
  private:
   void PushOfObject(Delta delta);
+  void EndInitial();
   bool MergeDeletion(Delta& delta);
   std::uint64_t NextSequence() const noexcept { return first_sequence_ + queue_.size(); }
 
@@ -96,7 +105,8 @@ class DeltaFifo {
   std::uint64_t first_sequence_ = 1;                     // of queue_.front()
   std::unordered_map<ObjectKey, std::uint64_t> newest_;  // the sequence number of each queued object's last delta
   std::uint64_t merges_begin_ = 1;                       // the sequence number after the last Replace or Sync
-  std::uint64_t initial_end_ = 0;                        // the sequence number of the first Replace; 0: not known yet
+  std::uint64_t initial_end_ = 0;  // the sequence number of the first Replace, or of Complete(); 0: not known yet
+  bool saved_ = false;             // ReplaceSaved() was called
   bool initial_drained_ = false;
   bool initial_done_ = false;
 };
