@@ -94,6 +94,41 @@ TEST_F(ThrottledObserverTest, ReportsTheFirstRefusalAtOnceAndOthersOnceASecondWi
   EXPECT_EQ(listener_->received.back(), "pods default/late x1");
 }
 
+TEST_F(ThrottledObserverTest, WritesOneLineAboutAFolderForAllInformersAndOneWhenTheyCanSaveAgain) {
+  ForwardTo({});
+  const Error full(Code::kConfig, "cannot write /cache/pods.saved: no space left on device");
+  const Error foreign(Code::kConfig, "the folder /cache belongs to another user");
+  const auto fail = [&](std::string_view informer, bool saving) {
+    throttled_->OnSavedCacheFailed({.informer = informer,
+                                    .path = "/cache/x.saved",
+                                    .saving = saving,
+                                    .error = saving ? &full : &foreign,
+                                    .retry_in = saving ? 10s : 0s});
+  };
+  const std::vector<std::string> lines = Written([&] {
+    fail("pods", false);
+    fail("services", false);
+    fail("pods", true);
+    fail("services", true);
+    fail("nodes", true);
+    executor_->Advance(1s);
+    throttled_->OnRecovered({.source = "saved cache", .key = "pods", .failures = 2, .after = 10s});
+    executor_->Advance(1s);
+  });
+  EXPECT_THAT(
+      lines,
+      ElementsAre("WARNING kgen: pods: no warm start: the folder /cache belongs to another user (Config); listing "
+                  "instead",
+                  "WARNING kgen: pods: the cache could not be saved: cannot write /cache/pods.saved: no space "
+                  "left on device (Config); next attempt in 10 s",
+                  "WARNING kgen: services: no warm start: the folder /cache belongs to another user (Config); "
+                  "listing instead",
+                  "WARNING kgen: 2 informers (services and nodes): the cache could not be saved: cannot write "
+                  "/cache/pods.saved: no space left on device (Config); next attempt in 10 s (2 such failures "
+                  "of 2 informers since the last line)",
+                  "INFO kgen: saved cache pods: works again after 2 failures in 10 s"));
+}
+
 TEST_F(ThrottledObserverTest, ReportsAtOnceAgainAfterAQuietSecondAndKeepsNoTimer) {
   Refuse("pods", "a");
   executor_->Advance(1s);

@@ -7,9 +7,10 @@
 //   config.observer = kgen::MakeShared<MyObserver>();
 //
 // A connection without an observer writes warnings to standard error: a list or watch that failed, an object or field
-// that was refused, a handler that threw or falls behind, a connection that could not be opened, a warning of the
-// server, what a controller reports; and so does a work queue without one, about reconcile functions that failed. When
-// something works again after a failure that was written, that is written, too. An event is one line:
+// that was refused, a saved cache that could not be used or written, a handler that threw or falls behind, a connection
+// that could not be opened, a warning of the server, what a controller reports; and so does a work queue without one,
+// about reconcile functions that failed. When something works again after a failure that was written, that is written,
+// too. An event is one line:
 //
 //   2026-11-23T07:35:34.123Z WARNING kgen: pods: list failed: ...; next attempt in 1.2 s
 //
@@ -75,6 +76,17 @@ class Observer : public SharedObject {
     std::string_view path;
     std::string_view message;
     std::size_t count = 1;
+  };
+  // The file of a saved cache (InformerOptions::warm_start) is not used, and the informer lists; or the cache could not
+  // be saved, and the informer goes on without.
+  struct SavedCacheFailed {
+    std::string_view informer;
+    std::string_view path;  // of the file
+    bool saving = false;    // else it is not used
+    const Error* error = nullptr;
+    Nanos retry_in{};  // of a save
+    std::size_t count = 1;
+    std::size_t informers = 1;  // different ones among these
   };
   struct HandlerFailed {  // threw; the event counts as handled
     std::string_view informer;
@@ -158,6 +170,7 @@ class Observer : public SharedObject {
   virtual void OnRecovered(const Recovered&) {}
   virtual void OnObjectRefused(const ObjectRefused&) {}
   virtual void OnFieldRefused(const FieldRefused&) {}
+  virtual void OnSavedCacheFailed(const SavedCacheFailed&) {}
   virtual void OnHandlerFailed(const HandlerFailed&) {}
   virtual void OnReconcileFailed(const ReconcileFailed&) {}
   virtual void OnLogged(const Logged&) {}

@@ -120,6 +120,12 @@ class Stderr final : public Observer {
         .append(event.message);
     Write(kWarning, line + Others(event.count, "refusals of fields"));
   }
+  void OnSavedCacheFailed(const SavedCacheFailed& event) override {
+    std::string line(event.informer);
+    line.append(event.saving ? ": the cache could not be saved" : ": no warm start").append(Why(event.error));
+    line += event.saving ? "; next attempt in " + Seconds(event.retry_in) : "; listing instead";
+    Write(kWarning, line + Others(event.count, "failures", event.informers, "informers"));
+  }
   void OnHandlerFailed(const HandlerFailed& event) override {
     Write(kError, Of(event.informer, event.key).append(": handler threw: ").append(event.what) +
                       Others(event.count, "exceptions"));

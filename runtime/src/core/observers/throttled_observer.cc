@@ -66,6 +66,20 @@ auto Keep(const Observer::FieldRefused& event) {
   };
 }
 
+auto Keep(const Observer::SavedCacheFailed& event) {
+  return
+      [kept = Observer::SavedCacheFailed(event), informer = std::string(event.informer), path = std::string(event.path),
+       error = CopyOf(event.error)](Observer& to, std::size_t count, const auto& names) mutable {
+        const std::string all = names.size() > 1 ? names.Text("informers") : informer;
+        kept.informer = all;
+        kept.informers = std::max<std::size_t>(names.size(), 1);
+        kept.path = path;
+        kept.error = PointerTo(error);
+        kept.count = count;
+        to.OnSavedCacheFailed(kept);
+      };
+}
+
 auto Keep(const Observer::HandlerFailed& event) {
   return [informer = std::string(event.informer), key = CopyOf(event.key), what = std::string(event.what)](
              Observer& to, std::size_t count, const auto&) {
@@ -230,6 +244,15 @@ void ThrottledObserver::OnFieldRefused(const FieldRefused& refused) {
   const std::string message = Shown(refused.message);
   event.message = message;
   if (Admit({Kind::kField, HashOf(event.informer), 0}, event)) observer_->OnFieldRefused(event);
+}
+
+// The informers of a program share a folder, so the cause is usually the same, but the text names the file.
+void ThrottledObserver::OnSavedCacheFailed(const SavedCacheFailed& event) {
+  if (!warnings_only_) return observer_->OnSavedCacheFailed(event);
+  if (event.saving) NoteFailing("saved cache", event.informer);
+  const Code code = event.error != nullptr ? event.error->code() : Code::kInternal;
+  const Cause cause{Kind::kSavedCache, event.saving ? 1U : 0U, 1 + static_cast<std::uint64_t>(code)};
+  if (Admit(cause, event, event.informer)) observer_->OnSavedCacheFailed(event);
 }
 
 void ThrottledObserver::OnHandlerFailed(const HandlerFailed& failed) {

@@ -15,6 +15,7 @@
 // call, up to a minute, and is a second again after a quiet minute. A cause is then
 //   no connection       whatever reports it: informers, reconcile functions, the lease
 //   a list or watch     the code and the text of the error, whichever informers have it
+//   a saved cache       the code of the error, and whether it was to be read or saved, whichever informers have it
 //   a reconcile         the queue, the key and the text of the error
 //   anything else       what failed, and the text
 // At most kMostCauses are remembered. Beyond that, the first failure of a key and a terminal one pass at once, and
@@ -56,6 +57,7 @@ class ThrottledObserver final : public Observer {
   void OnRecovered(const Recovered& event) override;
   void OnObjectRefused(const ObjectRefused& event) override;
   void OnFieldRefused(const FieldRefused& event) override;
+  void OnSavedCacheFailed(const SavedCacheFailed& event) override;
   void OnHandlerFailed(const HandlerFailed& event) override;
   void OnReconcileFailed(const ReconcileFailed& event) override;
   void OnLogged(const Logged& event) override;
@@ -75,6 +77,7 @@ class ThrottledObserver final : public Observer {
     kListOrWatch,
     kObject,
     kField,
+    kSavedCache,
     kHandler,
     kReconcile,
     kServer,
