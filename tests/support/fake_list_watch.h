@@ -64,6 +64,11 @@ inline std::string StatusJson(int code, std::string_view reason, std::string_vie
 inline Error StatusError(Code code, int http, std::string_view reason, std::string_view message = "no") {
   return Error::FromStatus({.status = "Failure", .code = http, .message = message, .reason = reason}, code);
 }
+// The namespace kube-system of a cluster.
+inline std::string ClusterJson(std::string_view uid) {
+  return R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":"kube-system","uid":")" + std::string(uid) +
+         "\"}}";
+}
 inline Error ExpiredError() { return StatusError(Code::kExpired, 410, "Expired", "too old resource version"); }
 inline Error TooManyRequestsError() { return StatusError(Code::kTooManyRequests, 429, "TooManyRequests"); }
 inline Error RefusedError() { return Error::NotConnected("cannot connect to 10.0.0.1:6443: connection refused"); }
@@ -81,6 +86,7 @@ class FakeStream final : public StreamCall {
 
   const bool watch;
   const ListOptions options;
+  bool cluster = false;  // the question which cluster this is
 
   // Each posts, as the real one does.
   void Open() {
@@ -128,6 +134,12 @@ class FakeListWatch final : public cache::ListWatch {
   Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
     return Record(true, options, std::move(strand), std::move(sink));
   }
+  Shared<StreamCall> Cluster(Shared<Strand> strand, Shared<StreamSink> sink) override {
+    if (!knows_cluster) return {};
+    Shared<StreamCall> call = Record(false, {}, std::move(strand), std::move(sink));
+    last().cluster = true;
+    return call;
+  }
   bool SupportsStreamingList() const noexcept override { return streaming; }
   std::string Describe() const override { return name; }
 
@@ -144,6 +156,7 @@ class FakeListWatch final : public cache::ListWatch {
   }
 
   bool streaming = false;
+  bool knows_cluster = false;
   std::string name = "samples";
 
  private:

@@ -164,16 +164,32 @@ class FactoryState : public SharedObject {
   // An informer whose options are wrong never syncs, and says why.
   Informer Make(const TypeTable& table, const KindInfo& kind, const cache::Selection& selection,
                 TransformFunction transform) const {
-    Result<cache::InformerSettings> settings = cache::SettingsOf(OptionsOf(kind), connection_.clock());
-    const Result<void> selects = cache::CheckSelection(kind, selection);
-    if (!settings || !selects) {
-      auto source = cache::MakeFailingListWatch(connection_.shared_executor(), kind, selection,
-                                                settings ? selects.error() : settings.error());
+    const InformerOptions& options = OptionsOf(kind);
+    Result<cache::InformerSettings> settings = Check(options, kind, selection);
+    if (!settings) {
+      auto source =
+          cache::MakeFailingListWatch(connection_.shared_executor(), kind, selection, std::move(settings).error());
       return MakeShared<cache::Informer>(connection_, std::move(source), table, cache::InformerSettings());
     }
     settings->transform = std::move(transform);
+    settings->saved = cache::SavedOf(options, connection_, table, kind, selection);
     auto source = cache::MakeListWatch(connection_, kind, selection, cache::FormOf(table));
     return MakeShared<cache::Informer>(connection_, std::move(source), table, *std::move(settings));
+  }
+
+  Result<cache::InformerSettings> Check(const InformerOptions& options, const KindInfo& kind,
+                                        const cache::Selection& selection) const {
+    Result<cache::InformerSettings> settings = cache::SettingsOf(options, connection_.clock());
+    if (!settings) return settings;
+    if (Result<void> selects = cache::CheckSelection(kind, selection); !selects) {
+      return Fail(std::move(selects).error());
+    }
+    if (options.warm_start && options_.tweak_list_options) {
+      return Fail(Code::kInvalidArgument,
+                  "InformerOptions::warm_start does not work with FactoryOptions::tweak_list_options, because nothing "
+                  "tells which objects that selects; use the selectors of InformerOptions");
+    }
+    return settings;
   }
 
   const Connection connection_;

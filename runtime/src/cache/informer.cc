@@ -111,10 +111,13 @@ Informer::Informer(const Connection& connection, Shared<ListWatch> source, const
       work_post_(executor_->ReservePost(strand_)),
       stop_post_(executor_->ReservePost(strand_)),
       freer_(MakeShared<Freer>(executor_->ReservePost(strand_), settings_.objects_per_task)),
+      saved_(settings_.saved ? MakeShared<SavedCache>(*settings_.saved, name_, executor_, strand_, observer_)
+                             : Shared<SavedCache>()),
       store_(MakeShared<Store>()),
       joiner_(executor_->MakeWaiter("stop of informer " + name_)),
       relay_(MakeShared<StopRelay>()),
-      stop_timer_(executor_, strand_) {
+      stop_timer_(executor_, strand_),
+      save_timer_(executor_, strand_) {
   status_.name = name_;
   status_.kind = source_->kind();
   store_->SetOnFault([name = name_, observer = observer_](const StoreFault& fault) {
@@ -159,8 +162,9 @@ Result<void> Informer::Join(const std::stop_token& stop) {
 }
 
 Result<void> Informer::JoinWith(Waiter& waiter, const std::stop_token& stop) {
-  while (!IsStopped()) {
-    if (Result<void> waited = waiter.Wait(stop); !waited && !IsStopped()) return waited;
+  const auto ended = [this] { return ended_.load(std::memory_order_acquire); };
+  while (!ended()) {
+    if (Result<void> waited = waiter.Wait(stop); !waited && !ended()) return waited;
   }
   std::vector<Shared<Listener>> listeners;
   {
@@ -226,6 +230,10 @@ Result<void> Informer::SetTransform(TransformFunction transform) {
   const MutexLock lock(mutex_);
   if (started_->set.load())
     return Fail(Code::kInvalidArgument, "informer " + name_ + " has been started; set the transform before Start()");
+  if (settings_.saved && settings_.saved->binding.transform.empty()) {
+    return Fail(Code::kInvalidArgument,
+                "informer " + name_ + " has a warm start without a name for the transform; set WarmStart::transform");
+  }
   transform_ = std::move(transform);
   return {};
 }
@@ -241,13 +249,17 @@ Result<void> Informer::WaitUntil(std::string_view version, std::stop_token stop,
             .With(doing));
   }
   if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(doing));
-  const auto reached = [&](const AnySnapshot& view) { return VersionNumber(view.version()).value_or(0) >= *wanted; };
+  // The version of a saved state may be that of another cluster.
+  const auto reached = [&](const AnySnapshot& view) {
+    return HasSynced() && VersionNumber(view.version()).value_or(0) >= *wanted;
+  };
   const Result<AnySnapshot> waited = WaitFor(doing, reached, std::move(stop), Later(executor_->clock()->Now(), limit));
   if (waited) return {};
   if (waited.error().code() != Code::kTimeout) return Fail(waited.error().With(doing));
   return Fail(Error(Code::kTimeout, "after " + net::DurationText(limit) + " the cache is at \"" +
-                                        store_->Snapshot().version() +
-                                        "\"; does the informer select the object that was written?")
+                                        store_->Snapshot().version() + "\"" +
+                                        (status().stale ? ", saved by an earlier process" : "") +
+                                        "; does the informer select the object that was written?")
                   .With(doing));
 }
 
@@ -295,6 +307,8 @@ std::string_view ToString(InformerState state) noexcept {
       return "not started";
     case InformerState::kStarting:
       return "starting";
+    case InformerState::kRestoring:
+      return "reading the saved cache";
     case InformerState::kListing:
       return "listing";
     case InformerState::kStreaming:

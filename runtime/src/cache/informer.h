@@ -50,7 +50,8 @@ namespace kgen::cache {
 //   I1  The store contains a change before any handler receives it.
 //   I2  A handler added while running receives every object then in the store once, as initial, and every later change
 //       once.
-//   I3  HasSynced() is true only if a complete state of the server has been applied; it stays true.
+//   I3  HasSynced() is true only if a complete state of the server has been applied; it stays true. A saved state
+//       counts from the bookmark that shows that it is current.
 //   I4  After Stop() has taken effect nothing more is applied; queued deltas are discarded.
 //   I5  No user function runs on the strand except transform and index functions; an exception of one is a refused
 //       object or a missing index value, reported, never fatal.
@@ -112,6 +113,7 @@ class Informer final : public SharedObject {
   void StartOnStrand();
   void StopOnStrand() noexcept;
   void TryToStop();
+  void End();
   void AddOnStrand(PendingListener pending);
   void AddRunning(const PendingListener& pending);
   void Publish();
@@ -123,9 +125,20 @@ class Informer final : public SharedObject {
   void Work();
   bool Advance(std::size_t& units);
   void ApplyBatch(std::size_t& units);
+  struct PendingJob {
+    std::unique_ptr<SteppedJob> job;
+    bool list = false;
+    bool saved = false;     // a list that was restored
+    std::string cluster{};  // of a list
+  };
+  void JobDone(PendingJob done);
   void Applied(bool list);
   bool Discard(std::size_t& units);
-  JobContext Context() { return {*store_, processor_, refused_, garbage_}; }
+  JobContext Context() { return {*store_, processor_, refused_, garbage_, stale_}; }
+
+  // On the strand, in informer_strand.cc.
+  void ArmSave();
+  void Save();
 
   const Connection connection_;
   const Shared<ListWatch> source_;
@@ -138,12 +151,14 @@ class Informer final : public SharedObject {
   const Shared<ReservedPost> work_post_;
   const Shared<ReservedPost> stop_post_;
   const Shared<Freer> freer_;
-  Shared<Store> store_;  // null only in the destructor
+  const Shared<SavedCache> saved_;  // null without a warm start
+  Shared<Store> store_;             // null only in the destructor
   const Shared<StartMark> started_ = MakeShared<StartMark>();
   std::atomic<bool> synced_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> stopped_{false};
-  const Shared<Waiter> joiner_;     // notified when stopped_ is set
+  std::atomic<bool> ended_{false};  // stopped, and no saved cache is being read or written
+  const Shared<Waiter> joiner_;     // notified when ended_ is set
   std::atomic<bool> joins_{false};  // a call of Join() uses joiner_
   Shared<StopRelay> relay_;
   std::optional<std::stop_callback<FireRelay>> on_stop_;  // created once, by the thread that sets started_
@@ -152,19 +167,19 @@ class Informer final : public SharedObject {
   DeltaFifo fifo_;
   Processor processor_;
   Shared<Reflector> reflector_;
-  StrandTimer stop_timer_;                // tries again to stop, after there was no memory for it
+  StrandTimer stop_timer_;  // tries again to stop, after there was no memory for it
+  StrandTimer save_timer_;
   std::vector<PendingListener> pending_;  // added before the start
   KeySet refused_;
   Nanos check_period_ = kNever;  // of checks for due resyncs: the shortest period of a handler
   Garbage garbage_;
-  struct PendingJob {
-    std::unique_ptr<SteppedJob> job;
-    bool list = false;
-  };
   std::deque<PendingJob> jobs_;  // the first one is running; the elements of fifo_ wait for all of them
   bool work_scheduled_ = false;
   bool running_ = false;
   bool stop_done_ = false;
+  bool stale_ = false;    // the store has a saved state that is not known to be current
+  bool unsaved_ = false;  // the store has changed since it was saved
+  std::string cluster_;   // the UID of the cluster of what the store has; "" if unknown
 
   // Used on all threads. No user code and no other component is called while mutex_ is held.
   mutable Mutex mutex_;

@@ -40,8 +40,9 @@ void Informer::StartOnStrand() {
   };
   hooks.stored = [this](const ObjectKey& key) { return store_->Look(key); };
   reflector_ = MakeShared<Reflector>(source_, table_, fifo_, executor_, strand_, observer_, std::move(settings),
-                                     std::move(hooks));
+                                     std::move(hooks), saved_);
   reflector_->Start();
+  if (saved_) ArmSave();
 }
 
 // Without memory, the stop goes on a little later: whoever joins the informer waits for it.
@@ -54,21 +55,55 @@ void Informer::StopOnStrand() noexcept {
 }
 
 // Stops the reflector and the loop first, then the listeners, so that nothing is delivered to a stopped listener.
-// Join() waits for `stopped`, so `stopped` is set only when no call can start any more. May be called again if it
-// threw.
+// Join() waits for `ended`, which comes after `stopped`, and `stopped` is set only when no call can start any more. May
+// be called again if it threw.
 void Informer::TryToStop() {
   if (stop_done_) return;
   const Shared<Informer> started = relay_->Take();  // keeps the reference that the relay held
   if (reflector_) reflector_->Stop();
+  save_timer_.Cancel();
   jobs_.clear();
   processor_.StopAll();
   for (const PendingListener& pending : pending_) pending.listener->StopDelivery();
   pending_.clear();
   stopped_.store(true, std::memory_order_release);
-  Publish();
-  joiner_->Notify();
+  if (saved_) {
+    Publish();
+    saved_->Stop([self = Shared<Informer>(this)] { self->End(); });
+  } else {
+    End();
+  }
   stop_done_ = true;
   Work();  // starts to free what is left
+}
+
+void Informer::End() {
+  ended_.store(true, std::memory_order_release);
+  joiner_->Notify();
+  Publish();  // for the other calls of Join()
+}
+
+// ------------------------------------------------------------------------------------------------------ saving
+
+void Informer::ArmSave() {
+  save_timer_.After(saved_->every(), TimerKind::kHousekeeping, [self = Shared<Informer>(this)] { self->Save(); });
+}
+
+// Saves a state that is current and has changed. While a job runs, the store may already have the content of a list of
+// which the rest is not known here yet. What is not saved now is saved a period later.
+void Informer::Save() {
+  ArmSave();
+  if (!HasSynced() || !unsaved_ || !jobs_.empty() || saved_->busy()) return;
+  const Shared<Informer> self(this);
+  saved_->Save(store_->Snapshot(), cluster_, refused_.size() == 0, [self](Result<AnySnapshot> before) {
+    if (!before) {
+      self->unsaved_ = true;
+      return;
+    }
+    self->store_->Drop(*std::move(before));
+    self->ScheduleWork();
+  });
+  unsaved_ = false;
 }
 
 // ----------------------------------------------------------------------------------------------- registrations
@@ -109,6 +144,7 @@ void Informer::Publish() {
   now.name = name_;
   now.kind = source_->kind();
   now.synced = fifo_.initial_population_done();
+  now.stale = stale_;
   now.stopped = IsStopped();
   now.objects = store_->Snapshot().size();
   now.refused = refused_.size();
@@ -130,7 +166,7 @@ void Informer::Publish() {
   {
     const MutexLock lock(mutex_);
     if (!fifo_.empty()) now.current_as_of = status_.current_as_of;  // the store does not have everything received yet
-    const bool changed = now.synced != status_.synced || now.stopped != status_.stopped ||
+    const bool changed = now.synced != status_.synced || now.stale != status_.stale || now.stopped ||
                          now.failures != status_.failures ||
                          now.last_error.has_value() != status_.last_error.has_value();
     status_ = std::move(now);

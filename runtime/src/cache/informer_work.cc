@@ -39,9 +39,9 @@ bool Informer::Advance(std::size_t& units) {
   while (units > 0) {
     if (!jobs_.empty()) {
       if (!jobs_.front().job->Step(units)) return true;
-      const bool list = jobs_.front().list;
+      PendingJob done = std::move(jobs_.front());
       jobs_.pop_front();
-      Applied(list);
+      JobDone(std::move(done));
     } else if (!fifo_.empty()) {
       ApplyBatch(units);
     } else {
@@ -66,13 +66,17 @@ void Informer::ApplyBatch(std::size_t& units) {
     ChangeSet changes(store_->Snapshot(), processor_.size() > 0, refused_);
     for (Delta& delta : batch) changes.Apply(std::move(delta));
     const bool forgotten = Injected(Bug::kReplaceForgetsQueued) && last == DeltaType::kReplaced;
+    unsaved_ = unsaved_ || changes.has_transaction();
     // The store has the transaction before any handler receives it.
     if (changes.has_transaction() && !forgotten) store_->Apply(changes.TakeTransaction());
     processor_.Distribute(changes.TakeEvents());
   }
   if (last == DeltaType::kReplaced) {
-    const bool initial = fifo_.in_initial_population();
-    jobs_.push_back({std::make_unique<ListJob>(Context(), std::move(list), initial), true});
+    const bool initial = fifo_.in_initial_population() && !stale_;
+    const Reason reason = list.saved ? Reason::kSaved : initial ? Reason::kInitial : Reason::kRelist;
+    PendingJob job{.job = {}, .list = true, .saved = list.saved, .cluster = std::move(list.cluster)};
+    job.job = std::make_unique<ListJob>(Context(), std::move(list), reason);
+    jobs_.push_back(std::move(job));
   } else if (last == DeltaType::kSync) {
     jobs_.push_back({std::make_unique<ResyncJob>(Context())});
   } else {
@@ -80,13 +84,28 @@ void Informer::ApplyBatch(std::size_t& units) {
   }
 }
 
+void Informer::JobDone(PendingJob done) {
+  done.job = {};
+  if (done.list) cluster_ = std::move(done.cluster);
+  if (done.saved) {
+    stale_ = true;
+    saved_->Continue(store_->Snapshot());
+    processor_.SavedQueued();  // after the events
+  } else if (done.list) {
+    unsaved_ = true;
+  }
+  Applied(done.list && !done.saved);
+}
+
 // Called when the drained deltas are in the store and their events were distributed.
 void Informer::Applied(bool list) {
   fifo_.Applied();
   const bool was_synced = HasSynced();
+  const bool had_objects = was_synced || stale_;
+  stale_ = stale_ && !fifo_.initial_population_done();
   Publish();
   if (!was_synced && HasSynced()) processor_.InitialQueued();  // after the initial events
-  if (list && was_synced) reflector_->Sweep();                 // forget what only the old objects shared
+  if (list && had_objects) reflector_->Sweep();                // forget what only the old objects shared
 }
 
 // After the stop, discards deltas instead of applying them. Returns true if there are more.

@@ -5,10 +5,12 @@
 #define KGEN_SRC_CACHE_RESOLVE_OPTIONS_H_
 
 #include <functional>
+#include <optional>
 
 #include "cache/reflector/informer_settings.h"
 #include "cache/reflector/list_watch.h"
 #include "kgen/cache/informer_options.h"
+#include "kgen/client/connection.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/result.h"
 #include "kgen/core/type_table.h"
@@ -26,6 +28,11 @@ Result<void> CheckSelection(const KindInfo& kind, const Selection& selection);
 
 // Errors: kInvalidArgument, with the name of the option.
 Result<InformerSettings> SettingsOf(const InformerOptions& options, Clock& clock);
+
+// Returns where the informer saves its cache, or nothing if the options name no folder, or exclude the kind. The
+// options are those that SettingsOf() has checked.
+std::optional<SavedSettings> SavedOf(const InformerOptions& options, const Connection& connection,
+                                     const TypeTable& table, const KindInfo& kind, const Selection& selection);
 
 // Returns a transform that gives objects the apiVersion and kind of `kind()`, which the items of built-in lists lack,
 // and then calls `own`, if it is set.

@@ -61,10 +61,10 @@ bool ObjectsByKey::FreeSome(std::size_t& units) {
 
 // ---------------------------------------------------------------------------------------------------- ListJob
 
-ListJob::ListJob(JobContext context, Delta list, bool initial)
+ListJob::ListJob(JobContext context, Delta list, Reason reason)
     : context_(context),
       list_(std::move(list)),
-      reason_(initial ? Reason::kInitial : Reason::kRelist),
+      reason_(reason),
       base_(context_.store.Snapshot()),
       slot_(list_.list.slots()),
       next_(context_.store) {
@@ -211,6 +211,7 @@ bool ReplayJob::Step(std::size_t& units) {
     cursor_ = ObjectMap::Cursor(snapshot_->state().objects);
   }
   const String version = snapshot_->version();
+  const Reason reason = context_.stale ? Reason::kSaved : Reason::kInitial;
   EventBatch events;
   for (; units > 0; Spend(units, 2)) {
     const ObjectLeaf* leaf = cursor_.Next();
@@ -219,7 +220,7 @@ bool ReplayJob::Step(std::size_t& units) {
       context_.processor.Add(listener_, effective_resync_, registered_);
       return done_ = true;
     }
-    events.Upsert(KeyOf(leaf->object()), {}, leaf->object(), Reason::kInitial, version);
+    events.Upsert(KeyOf(leaf->object()), {}, leaf->object(), reason, version);
   }
   listener_->Deliver(events.Take());
   return false;

@@ -37,6 +37,7 @@ struct JobContext {
   Processor& processor;
   KeySet& refused;  // keys whose newest state was refused
   Garbage& garbage;
+  const bool& stale;  // the store has a saved state that is not known to be current
 };
 
 // Objects that are added in any order and taken in the order of their keys. No single operation takes long, however
@@ -62,7 +63,7 @@ class ObjectsByKey {
 // order of their keys, then the rest, in the order of the list.
 class ListJob final : public SteppedJob {
  public:
-  ListJob(JobContext context, Delta list, bool initial);
+  ListJob(JobContext context, Delta list, Reason reason);
   ~ListJob() override;
   bool Step(std::size_t& units) override;
 

@@ -44,6 +44,7 @@ std::string Describe(const InformerStatus& status) {
   }
   std::string text = Name(status) + ": " + std::string(ToString(status.state));
   if (status.failures > 0) text += " after " + Attempts(status.failures, "failure");
+  if (status.stale) text += "; it holds a saved cache, and waits for a bookmark or a list";
   return text;
 }
 
@@ -53,17 +54,15 @@ class SyncWait {
       : informers_(informers), options_(options) {}
 
   bool Done() const {
-    return std::all_of(informers_.begin(), informers_.end(),
-                       [](const auto& informer) { return informer->HasSynced(); }) &&
-           std::all_of(options_.handlers.begin(), options_.handlers.end(),
-                       [](const auto* handler) { return handler->HasSynced(); });
+    return std::ranges::all_of(informers_, [this](const auto& informer) { return Counts(*informer); }) &&
+           std::ranges::all_of(options_.handlers, [this](const auto* handler) { return Counts(*handler); });
   }
 
   // Fails if waiting longer is pointless: an informer was not started, has stopped, or was refused by the server for
   // too long.
   Result<void> StillPossible(TimePoint now) const {
     for (const Shared<Informer>& informer : informers_) {
-      if (informer->HasSynced()) continue;
+      if (Counts(*informer)) continue;
       const InformerStatus status = informer->status();
       if (!status.started && !status.stopped) {
         return Fail(Code::kInvalidArgument,
@@ -82,7 +81,7 @@ class SyncWait {
     }
     for (const Registration* handler : options_.handlers) {
       if (Result<void> registered = handler->status(); !registered) return registered;
-      if (handler->HasSynced()) continue;
+      if (Counts(*handler)) continue;
       if (!handler->listener() || handler->listener()->closed()) {
         return Fail(
             Code::kStopped,
@@ -115,7 +114,7 @@ class SyncWait {
       if (status.last_error) text += " (" + status.last_error->ToString() + ")";
     }
     for (const Registration* handler : options_.handlers) {
-      if (handler->HasSynced()) continue;
+      if (Counts(*handler)) continue;
       text += Separator(text) + HandlerName(*handler) + ": " + std::to_string(handler->Backlog()) + " events wait";
     }
     return Error(ended.code(), "not synced: " + text + "; " + ended.message());
@@ -135,6 +134,12 @@ class SyncWait {
   }
 
  private:
+  bool Counts(const Informer& informer) const {
+    return informer.HasSynced() || (options_.stale && informer.status().stale);
+  }
+  bool Counts(const Registration& handler) const {
+    return handler.HasSynced() || (options_.stale && handler.listener() && handler.listener()->HasHandledSaved());
+  }
   static TimePoint GiveUpAt(const InformerStatus& status) { return status.refused_since + kRefusedToGiveUp; }
   static std::string Separator(const std::string& text) { return text.empty() ? "" : "; "; }
   static std::string HandlerName(const Registration& handler) {
@@ -145,7 +150,7 @@ class SyncWait {
   std::vector<InformerStatus> Missing() const {
     std::vector<InformerStatus> missing;
     for (const Shared<Informer>& informer : informers_) {
-      if (!informer->HasSynced()) missing.push_back(informer->status());
+      if (!Counts(*informer)) missing.push_back(informer->status());
     }
     std::sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return missing;
@@ -181,7 +186,8 @@ Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::ve
     watches.push_back(informer->OnStatusChange([waiter] { waiter->Notify(); }));
   std::vector<Shared<Listener::SyncedWatch>> handlers;
   for (const Registration* handler : options.handlers) {
-    if (handler->listener()) handlers.push_back(handler->listener()->NotifySynced([waiter] { waiter->Notify(); }));
+    if (!handler->listener()) continue;
+    handlers.push_back(handler->listener()->NotifySynced([waiter] { waiter->Notify(); }, options.stale));
   }
   const SyncWait wait(informers, options);
   for (;;) {

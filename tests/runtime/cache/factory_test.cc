@@ -247,6 +247,18 @@ TEST_P(FactoryTest, SaysWhichOptionIsWrong) {
   EXPECT_THAT(error_of({.defaults = {.resync = -5s}}, {}), HasSubstr("InformerOptions::resync is -5s"));
   EXPECT_THAT(error_of({.of = {{&Sample::kTable, {.page_size = 0}}}}, {}),
               HasSubstr("InformerOptions::page_size is 0, but it must be positive"));
+  EXPECT_THAT(error_of({.defaults = {.warm_start = WarmStart{}}}, {}),
+              HasSubstr("InformerOptions::warm_start has no folder"));
+  EXPECT_THAT(error_of({.defaults = {.transform = [](AnyRef object) -> Result<AnyRef> { return object; },
+                                     .warm_start = WarmStart{.folder = "unused"}}},
+                       {}),
+              HasSubstr("InformerOptions::warm_start has no name for the transform"));
+  EXPECT_THAT(error_of({.defaults = {.warm_start = WarmStart{.folder = "unused", .save_every = 0s}}}, {}),
+              HasSubstr("WarmStart::save_every is 0s, but a period must be positive"));
+  EXPECT_THAT(
+      error_of({.defaults = {.warm_start = WarmStart{.folder = "unused"}}, .tweak_list_options = [](ListOptions&) {}},
+               {}),
+      HasSubstr("does not work with FactoryOptions::tweak_list_options"));
 }
 
 TEST_P(FactoryTest, ResyncsEveryTenHoursATenthMoreOrLessUnlessToldOtherwise) {

@@ -36,10 +36,16 @@ struct SeenByObserver : Observer {
     refused.push_back(e.key->str() + ": " + e.error->ToString());
     refusals += e.count;
   }
+  void OnSavedCacheFailed(const SavedCacheFailed& e) override {
+    (e.saving ? unsaved : unused).push_back(std::string(e.path) + ": " + e.error->ToString());
+  }
+  void OnRecovered(const Recovered& e) override {
+    recovered.push_back(std::string(e.source) + " " + std::string(e.key));
+  }
   void OnHandlerFailed(const HandlerFailed& e) override {
     thrown.push_back((e.key != nullptr ? e.key->str() + ": " : "") + std::string(e.what));
   }
-  std::vector<std::string> failed, refused, thrown;
+  std::vector<std::string> failed, refused, thrown, unused, unsaved, recovered;
   std::size_t refusals = 0;
 };
 

@@ -70,6 +70,14 @@ TEST_F(ListWatchTest, ListsAndWatchesTheSameResourceOnTheStrand) {
   EXPECT_THAT(sink_->received.back(), HasSubstr("pods"));
 }
 
+TEST_F(ListWatchTest, AsksForTheNamespaceThatTellsClustersApart) {
+  transport_->Reply({.body = "{}"});
+  const auto call = Make(kPods, "default")->Cluster(strand_, sink_);
+  Run();
+  EXPECT_THAT(sink_->received, ElementsAre("open", "{}", "end"));
+  EXPECT_EQ(PathOf(0), "/api/v1/namespaces/kube-system");
+}
+
 TEST_F(ListWatchTest, AsksForTheMetadataAloneIfThatIsItsForm) {
   transport_->Reply({.body = "{}"});
   transport_->Hold();

@@ -33,7 +33,8 @@ class AnyInformer {
  public:
   explicit AnyInformer(Shared<cache::Informer> informer) noexcept : informer_(std::move(informer)) {}
 
-  // Turns true when the first complete list has been applied, and stays true.
+  // Turns true when the first complete list has been applied, and stays true. After a warm start: when a bookmark or a
+  // list shows that the cache is current; status().stale is true until then.
   bool HasSynced() const noexcept;
   // Returns whether the informer has stopped: nothing is applied and no handler is called any more.
   bool IsStopped() const noexcept;
@@ -42,8 +43,8 @@ class AnyInformer {
 
   // Blocks until the cache contains everything up to that resource version, such as the one in the server's answer to a
   // write. Only versions of this resource's server compare. A version whose object the informer does not select is
-  // reached with the next event or bookmark, which may be a minute later. A `limit` of zero looks once, and kNoLimit
-  // waits for ever.
+  // reached with the next event or bookmark, which may be a minute later. A saved state does not count before it is
+  // current. A `limit` of zero looks once, and kNoLimit waits for ever.
   //
   // Errors: kInvalidArgument  `version` is not a decimal number; `limit` is negative; or a thread that must not block
   //         kTimeout          `limit` has passed; the message names both versions

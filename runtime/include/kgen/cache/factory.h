@@ -111,11 +111,12 @@ class SharedInformerFactory {
   // started. Does not block; call it again after requesting more. Each informer stops with the token of the Start()
   // that started it.
   void Start(std::stop_token stop = {});
-  // Blocks until every requested informer has synced. Errors: kCancelled (`stop` was requested, regardless of other
-  // failures by then), kTimeout, kUnauthorized/kForbidden/kNotFound/kInvalid (refused repeatedly, see
-  // SyncOptions::patient), kStopped (an informer was stopped during the wait), kDecode (SyncOptions::complete),
-  // kInvalidArgument (an informer that was not started or whose options are wrong; or called on a thread that runs
-  // posted work). The message names each informer that is not synced, its state, attempts and last error.
+  // Blocks until every requested informer has synced (SyncOptions::stale accepts a saved state instead). Errors:
+  // kCancelled (`stop` was requested, regardless of other failures by then), kTimeout,
+  // kUnauthorized/kForbidden/kNotFound/kInvalid (refused repeatedly, see SyncOptions::patient), kStopped (an informer
+  // was stopped during the wait), kDecode (SyncOptions::complete), kInvalidArgument (an informer that was not started
+  // or whose options are wrong; or called on a thread that runs posted work). The message names each informer that is
+  // not synced, its state, attempts and last error.
   [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop = {}) const;
   [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop, const SyncOptions& options) const;
   // Stops every informer and blocks until no handler runs. A later Start() does nothing.

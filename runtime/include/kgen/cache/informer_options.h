@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "kgen/cache/transform.h"
+#include "kgen/cache/warm_start.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/type_table.h"
 
@@ -42,6 +43,8 @@ struct InformerOptions {
   // etcd, and all objects where it reads from its cache.
   std::optional<std::int64_t> page_size{};
   bool streaming_list = true;  // false: always list first, instead of a watch that begins with the state
+  // Absent: nothing is saved. Otherwise the informer saves its cache in a file, and the next process starts from it.
+  std::optional<WarmStart> warm_start{};
 };
 
 // The options of single kinds: {{&Pod::kTable, {...}}}. They replace the defaults, for every version and form of the

@@ -19,6 +19,7 @@ namespace kgen::cache {
 enum class InformerState : std::uint8_t {
   kNotStarted,
   kStarting,
+  kRestoring,  // reads the cache that an earlier process has saved
   kListing,
   kStreaming,     // the list arrives as events of a watch
   kOpening,       // a watch was requested
@@ -38,14 +39,18 @@ struct InformerStatus {
   std::string kind;  // "Deployment"; empty if only the resource is known
   InformerState state = InformerState::kNotStarted;
   bool started = false, stopped = false, synced = false;
+  // The cache has the state that an earlier process has saved (InformerOptions::warm_start), and maybe what has changed
+  // since, but no bookmark or list says that it is current. Then `synced` is false.
+  bool stale = false;
   // Failures in a row that kept the cache from being current: lists that failed, watches that could not be opened, that
   // fell behind (410) or that repeatedly ended early. 0 once a watch is open.
   int failures = 0;
   int refusals = 0;           // 401, 403 and 404 in a row
   TimePoint refused_since{};  // the time of the first of them, on the connection's clock
   // When the cache was last known to be current: the last applied event or bookmark, or the opening of a watch. Empty:
-  // never so far. On the connection's clock, which is monotonic: its age is connection.clock().Now() - *current_as_of.
-  // Servers send a bookmark about once a minute, so the cache may be stale if the age is much greater.
+  // never so far, as while it is stale. On the connection's clock, which is monotonic: its age is
+  // connection.clock().Now() - *current_as_of. Servers send a bookmark about once a minute, so the cache may be stale
+  // if the age is much greater.
   std::optional<TimePoint> current_as_of{};
   std::optional<Error> last_error{};  // absent once a watch is open
   std::string resource_version;

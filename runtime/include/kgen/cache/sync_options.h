@@ -16,6 +16,10 @@ struct SyncOptions {
   // Default: none. Also waits until each of these has handled its initial events. Not owned: must not be moved or
   // destroyed during the wait.
   std::vector<const Registration*> handlers{};
+  // Default: false. A cache counts as synced once it has the state that an earlier process has saved
+  // (InformerOptions::warm_start), which may be outdated, and one of `handlers` once it has handled the events of that
+  // state.
+  bool stale = false;
   // Default: false. Treats 400, 401, 403, 404 and 422 as temporary. Otherwise the wait fails when the server has
   // refused an informer at least three times in a row over at least 15 seconds: a server that has just started refuses
   // every request at first.

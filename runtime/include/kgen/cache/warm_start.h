@@ -14,7 +14,7 @@
 //
 // A file belongs to one server with its certificates, and to one resource, scope, projection and transform. A file that
 // is damaged, belongs to something else, has another owner or may be read by everybody is not used; the observer hears
-// why (Observer::OnSavedCacheRefused), and the informer lists.
+// why (Observer::OnSavedCacheFailed), and the informer lists.
 #ifndef KGEN_CACHE_WARM_START_H_
 #define KGEN_CACHE_WARM_START_H_
 

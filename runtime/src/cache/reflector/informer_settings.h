@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "cache/saved/saved_cache.h"
 #include "kgen/cache/transform.h"
 #include "kgen/core/clock.h"
 
@@ -19,6 +21,7 @@ struct InformerSettings {
   bool streaming_list = true;
   bool drop_managed_fields = false;
   TransformFunction transform{};
+  std::optional<SavedSettings> saved{};  // absent: no warm start
   // The first list has the newest state. By default it may come from the server's cache, and may then be older than
   // what this process has read or written before.
   bool first_list_newest = false;

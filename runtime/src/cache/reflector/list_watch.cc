@@ -53,6 +53,20 @@ class ResourceListWatch final : public ListWatch {
   Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
     return Send(true, options, std::move(strand), std::move(sink));
   }
+  Shared<StreamCall> Cluster(Shared<Strand> strand, Shared<StreamSink> sink) override {
+    static constexpr KindInfo kNamespace = {.group = "",
+                                            .version = "v1",
+                                            .kind = "Namespace",
+                                            .list_kind = "NamespaceList",
+                                            .resource = "namespaces",
+                                            .singular = "namespace",
+                                            .scope = Scope::kCluster,
+                                            .list = nullptr};
+    const RawResource namespaces(resource_.connection(), kNamespace, "");
+    Result<ApiRequest> request = namespaces.Get("kube-system", "", {});
+    if (request) return resource_.connection().Stream(*std::move(request), std::move(strand), std::move(sink));
+    return FailedCall(resource_.connection().executor(), strand, std::move(sink), request.error());
+  }
   void UseJson() noexcept override { protobuf_ = false; }
   Shared<client::ReconnectGate> gate() const override {
     return client::ConnectionState::Of(resource_.connection())->gate;
@@ -123,6 +137,7 @@ ObjectForm FormOf(const TypeTable& table) noexcept {
 }
 
 ListWatch::~ListWatch() = default;
+Shared<StreamCall> ListWatch::Cluster(Shared<Strand>, Shared<StreamSink>) { return {}; }
 Shared<client::ReconnectGate> ListWatch::gate() const { return {}; }
 
 Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, Selection selection, ObjectForm form) {

@@ -26,6 +26,8 @@ class ListWatch : public SharedObject {
   // Responses are streamed to `sink` on `strand`.
   virtual Shared<StreamCall> List(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
   virtual Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
+  // Asks for the namespace kube-system, whose UID tells clusters apart. Null: the source cannot ask.
+  virtual Shared<StreamCall> Cluster(Shared<Strand> strand, Shared<StreamSink> sink);
   // The gate of the connection, which decides which reflector may send its next request. If null, the reflector creates
   // its own gate.
   virtual Shared<client::ReconnectGate> gate() const;

@@ -106,6 +106,17 @@ Received ObjectIntake::Refuse(std::string_view json, const Error& error) {
   return received;
 }
 
+Result<AnyRef> ObjectIntake::TakeSaved(std::string_view json) {
+  mismatches_.clear();
+  decode_.encoding = Encoding::kJson;
+  Result<AnyRef> object = decoder_.DecodeAdded(json, decode_);
+  if (!object) return object;
+  const meta::v1::ObjectMeta* meta = object->metadata();
+  if (meta == nullptr || meta->name.empty()) return Fail(Code::kDecode, "a saved object has no name");
+  if (!mismatches_.empty()) ReportMismatches({meta->namespace_, meta->name});
+  return object;
+}
+
 void ObjectIntake::Report(std::string_view json, const Error& error) {
   const Identity identity = PeekIdentity(json);
   const ObjectKey key{identity.namespace_, identity.name};

@@ -40,6 +40,9 @@ class ObjectIntake {
   // Decodes and transforms once. Never fails: errors are reported to the observer. kFirstList is for a list before
   // which nothing was taken; an object of a later list that has not changed is not decoded.
   Received Take(std::string_view bytes, Origin origin, Encoding encoding = Encoding::kJson);
+  // Decodes an object that was saved, and so was transformed before. It shares text and subtrees as the first list
+  // does. Errors: kDecode, with the key as far as it could be read.
+  Result<AnyRef> TakeSaved(std::string_view json);
   // Reports an event that carries no object of this kind, with its text: for unknown event types and for bookmarks that
   // cannot be decoded.
   void Report(std::string_view json, const Error& error);

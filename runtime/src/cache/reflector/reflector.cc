@@ -26,7 +26,8 @@ Shared<client::ReconnectGate> GateOf(const ListWatch& source, const Shared<Execu
 }  // namespace
 
 Reflector::Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
-                     Shared<Strand> strand, Shared<Observer> observer, InformerSettings settings, Hooks hooks)
+                     Shared<Strand> strand, Shared<Observer> observer, InformerSettings settings, Hooks hooks,
+                     Shared<SavedCache> saved)
     : source_(std::move(source)),
       table_(table),
       fifo_(fifo),
@@ -35,6 +36,7 @@ Reflector::Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo
       observer_(std::move(observer)),
       settings_(std::move(settings)),
       hooks_(std::move(hooks)),
+      saved_(std::move(saved)),
       name_(source_->Describe()),
       gate_(GateOf(*source_, executor_)),
       timer_(executor_, strand_),
@@ -53,6 +55,7 @@ void Reflector::Start() {
   const auto seed = static_cast<std::uint64_t>(jitter_.Between(0, std::int64_t{1} << 62));
   check_ =
       MakeShared<HistoryCheck>(source_, detail::ListedKind(table_), executor_, strand_, gate_, seed, std::move(hooks));
+  if (saved_) return Restore();
   Go(&Reflector::StartRound);
 }
 
@@ -61,6 +64,7 @@ void Reflector::Stop() {
   const Shared<Reflector> keep(this);
   Become(Stopped());
   if (check_) check_->Stop();
+  if (saved_) saved_->EndReading();
   resync_timer_.Cancel();
   hooks_ = {};
 }
@@ -73,7 +77,10 @@ void Reflector::Sweep() {
 ReflectorStatus Reflector::status() const {
   using Shown = InformerState;
   ReflectorStatus status;
-  if (std::holds_alternative<Listing>(state_)) status.state = Shown::kListing;
+  if (std::holds_alternative<Restoring>(state_)) status.state = Shown::kRestoring;
+  if (std::holds_alternative<Asking>(state_) || std::holds_alternative<Listing>(state_)) {
+    status.state = Shown::kListing;
+  }
   if (std::holds_alternative<Streaming>(state_)) status.state = Shown::kStreaming;
   if (std::holds_alternative<Stopped>(state_)) status.state = Shown::kStopped;
   if (const auto* watching = std::get_if<Watching>(&state_)) {
@@ -147,6 +154,11 @@ void Reflector::StartRound(Turn turn) {
   streaming_attempts_ = 0;
   resync_timer_.Cancel();
   check_->Stop();  // a list reveals it as well, and the watch after it is not a resumed one
+  if (saved_) return SendQuestion(std::move(turn));
+  SendAnyList(std::move(turn));
+}
+
+void Reflector::SendAnyList(Turn turn) {
   if (settings_.streaming_list && source_->SupportsStreamingList()) return SendStreaming(std::move(turn));
   SendList(std::move(turn));
 }
@@ -192,14 +204,16 @@ void Reflector::HistoryGone(const Error& error) {
   Wait(delay, &Reflector::StartRound, false);
 }
 
-// Called only while a watch is resumed or waits to be; a new round stops the check.
+// Called only while a watch is resumed or waits to be; a new round stops the check. Without a verdict the watch goes
+// on, and the next lost connection starts another check; but a state that was saved is not believed then.
 void Reflector::OnHistoryChecked(Result<std::optional<std::string>> verdict) {
-  if (!verdict) {  // the watch continues; the next lost connection starts another check
+  if (!verdict) {
     const Error error = verdict.error().With("failed to check whether the data of the server was replaced");
-    return Report(false, error, Nanos(0));
+    Report(false, error, Nanos(0));
+    return stale_ ? Go(&Reflector::StartRound) : void();
   }
   check_due_ = false;
-  if (!*verdict) return;
+  if (!*verdict) return MayBeCurrent();
   const Error error(Code::kExpired, **verdict);
   history_replaced_ = version_unusable_ = true;
   CountFailure(error);
@@ -217,12 +231,12 @@ void Reflector::CountFailure(const Error& error) {
   last_error_ = error;
 }
 
-// A watch is open, so the cache is current.
+// A watch is open, so the cache is current, unless it was restored.
 void Reflector::CountSuccess() {
   has_been_open_ = true;
   failures_ = refusals_ = 0;
   last_error_.reset();
-  current_as_of_ = Now();
+  NoteCurrent();
   if (const std::size_t failures = std::exchange(reported_, 0)) {
     const Observer::Recovered event{.source = name_, .key = {}, .failures = failures, .after = Now() - reported_since_};
     NotifyObserver(observer_, [&](Observer& o) { o.OnRecovered(event); });
@@ -292,7 +306,7 @@ void Reflector::Settle(Request& request, const Error& error) {
 
 // The server decides whether it sends protobuf.
 void Reflector::OnContentType(std::string_view type) {
-  if (!client::IsProtobuf(type)) return;
+  if (!client::IsProtobuf(type) || std::holds_alternative<Asking>(state_)) return;
   encoding_ = Encoding::kProtobuf;
   if (auto* listing = std::get_if<Listing>(&state_)) {
     MakeSplitter(*listing);
@@ -315,6 +329,10 @@ void Reflector::OnOpen() {
     listing->list.answered = true;
     return listing->request.turn().Opened();
   }
+  if (auto* asking = std::get_if<Asking>(&state_)) {
+    asking->answered = true;
+    return asking->request.turn().Opened();
+  }
   if (auto* streaming = std::get_if<Streaming>(&state_)) {
     streaming->watch.opened = Now();
     return streaming->request.turn().Opened();
@@ -322,13 +340,14 @@ void Reflector::OnOpen() {
   auto& watching = std::get<Watching>(state_);
   watching.watch.opened = Now();
   watching.request.turn().Opened();
-  const TimePoint end = watching.watch.started + watching.watch.timeout + kWatchDeadlineSlack;
-  ArmDeadline(end - Now(), TimerKind::kHousekeeping);
+  if (stale_ && !current_by_) current_by_ = Now() + kBookmarkDeadline;
+  ArmWatchDeadline(watching.watch);
   StartCheck();
   CountSuccess();
 }
 
 void Reflector::OnBytes(std::string_view bytes) {
+  if (auto* asking = std::get_if<Asking>(&state_)) return OnAnswerBytes(*asking, bytes);
   auto* listing = std::get_if<Listing>(&state_);
   if (listing == nullptr) return OnWatchBytes(bytes);
   listing->list.last_bytes = Now();
@@ -339,6 +358,7 @@ void Reflector::OnBytes(std::string_view bytes) {
 }
 
 void Reflector::OnEnd(Result<void> end) {
+  if (auto* asking = std::get_if<Asking>(&state_)) return OnAnswer(*asking, end);
   if (auto* listing = std::get_if<Listing>(&state_)) return OnListEnd(*listing, std::move(end));
   if (auto* streaming = std::get_if<Streaming>(&state_)) {
     return StreamingEnded(*streaming, Describe(streaming->watch, std::move(end)));
@@ -352,6 +372,9 @@ void Reflector::ArmDeadline(Nanos delay, TimerKind kind) {
 }
 
 void Reflector::OnDeadline() {
+  if (std::holds_alternative<Asking>(state_)) {
+    return QuestionFailed({}, Error(Code::kTimeout, "no answer for a minute"));
+  }
   if (auto* listing = std::get_if<Listing>(&state_)) return OnListDeadline(*listing);
   if (auto* streaming = std::get_if<Streaming>(&state_)) return OnStreamingDeadline(*streaming);
   if (auto* watching = std::get_if<Watching>(&state_)) return OnWatchDeadline(*watching);

@@ -21,6 +21,12 @@
 //   a replaced history      (a restored etcd): lists again at once, without a version
 //   protobuf that cannot be used (it has what the table does not know): asks for the same again at once, as JSON
 //
+// With a saved cache, it first reads that, and queues it as the state. Before the first request and before each list it
+// asks which cluster this is, since the answer is saved with the state. If the cluster is the one of the file, and the
+// file is not old, it resumes the watch where the saved state ends, and checks the server's history as after a lost
+// connection. The state is current with the first bookmark after that check. Otherwise it lists: without a version if
+// the cluster is another one, or if that is not known.
+//
 // It never publishes streamed objects before the end marker, records a version from before the marker, goes back to an
 // older state after a 410, treats a clean end of a watch as an error, or keeps a stream that it no longer reads.
 //
@@ -30,14 +36,17 @@
 //                      |                          | cannot stream
 //                      +----------------------> Listing --last page--> Waiting --turn--> Watching
 //
+//   with a saved cache: Idle --Start--> Restoring --> Waiting --turn--> Asking --> Watching, Streaming or Listing
+//
 // Every stream is opened from Waiting, because it needs a turn at the gate; on a working connection, the turn is
 // granted at once. Parts: reflector.cc (rounds, waiting, requests), reflector_watch.cc, reflector_list.cc,
-// reflector_streaming.cc.
+// reflector_streaming.cc, reflector_restore.cc.
 #ifndef KGEN_SRC_CACHE_REFLECTOR_REFLECTOR_H_
 #define KGEN_SRC_CACHE_REFLECTOR_REFLECTOR_H_
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -54,6 +63,7 @@
 #include "cache/reflector/object_intake.h"
 #include "cache/reflector/strand_timer.h"
 #include "cache/reflector/watch_errors.h"
+#include "cache/saved/saved_cache.h"
 #include "client/request/reconnect_gate.h"
 #include "client/verbs/watch_decoder.h"
 #include "codec/list_splitter.h"
@@ -73,6 +83,9 @@ inline constexpr std::chrono::seconds kLeastWatchTimeout = std::chrono::minutes(
 inline constexpr Nanos kWatchDeadlineSlack = std::chrono::seconds(30);
 // A list that receives no byte for this long fails, and so does a watch without a response.
 inline constexpr Nanos kListDeadline = std::chrono::minutes(1);
+// A resumed watch of a saved state that brings no bookmark for this long gives way to a list. Servers send one about
+// once a minute.
+inline constexpr Nanos kBookmarkDeadline = std::chrono::minutes(3);
 // A streaming list that receives no initial event for this long, or no end marker for five times as long, falls back to
 // a list.
 inline constexpr Nanos kEndMarkerDeadline = std::chrono::minutes(1);
@@ -83,7 +96,7 @@ struct ReflectorStatus {
   int failures = 0;                        // in a row; 0 once a watch is open
   int refusals = 0;                        // 401, 403 and 404 in a row; WaitForCacheSync gives up on these
   TimePoint refused_since{};               // the time of the first one; meaningful if refusals > 0
-  std::optional<TimePoint> current_as_of;  // the last event, bookmark or opening of a watch
+  std::optional<TimePoint> current_as_of;  // the last event, bookmark or opening of a watch; absent while restored
   std::optional<Error> last_error;         // absent once a watch is open
   std::string resource_version;            // last seen; "" before the first list
   std::uint64_t lists = 0, watches = 0, events = 0;
@@ -107,9 +120,10 @@ class Reflector final : public SharedObject {
   };
 
   // `table` describes the kind; `strand` is the informer's. The fifo must outlive the reflector's last task; the
-  // informer owns both.
+  // informer owns both. `saved` is null without a warm start.
   Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
-            Shared<Strand> strand, Shared<Observer> observer, InformerSettings settings, Hooks hooks);
+            Shared<Strand> strand, Shared<Observer> observer, InformerSettings settings, Hooks hooks,
+            Shared<SavedCache> saved = {});
 
   void Start();  // the first round starts at once
   // Ends stream and timers; no hook is called afterwards. Idempotent.
@@ -188,6 +202,25 @@ class Reflector final : public SharedObject {
   };
 
   struct Idle {};
+  // Reads the saved cache.
+  struct Restoring {
+    ListedObjects items;             // as of the last commit
+    ListedObjects group;             // changes that no commit follows yet; without an object: a deletion
+    std::size_t applied = 0;         // slots of `group` that are in `items`
+    bool has_base = false;           // the first commit was read
+    bool committing = false;         // `group` is being applied
+    std::deque<SavedBatch> batches;  // not decoded yet
+    std::optional<Result<SavedState>> end;
+    bool scheduled = false;
+
+    bool decoded() const noexcept { return items.slots() > 0 || group.slots() > 0; }
+  };
+  // Asks which cluster this is.
+  struct Asking {
+    Request request;
+    std::string body;
+    bool answered = false;
+  };
   struct Listing {
     Request request;
     List list;
@@ -211,7 +244,7 @@ class Reflector final : public SharedObject {
     Turn turn{};
   };
   struct Stopped {};
-  using State = std::variant<Idle, Listing, Streaming, Watching, Waiting, Stopped>;
+  using State = std::variant<Idle, Restoring, Asking, Listing, Streaming, Watching, Waiting, Stopped>;
 
   // How a watch or a streaming list ended.
   struct End {
@@ -231,6 +264,7 @@ class Reflector final : public SharedObject {
   void OnGateClosed();
   void Wait(Nanos delay, Step step, bool wakes);  // `wakes`: also when another stream succeeds
   void StartRound(Turn turn);
+  void SendAnyList(Turn turn);
   void EndRound(bool watch, const Error& error);  // with a failure
   void OpeningFailed(bool watch, const Error& error, Step same);
   void Park(bool watch, const Error& error, Step step);  // no connection
@@ -299,6 +333,8 @@ class Reflector final : public SharedObject {
   void WatchFailedInside(const Error& error);
   void WatchClosed(const Watch& watch, const End& end);
   void StartCheck();
+  static TimePoint EndOf(const Watch& watch) noexcept;  // when it should have ended at the latest
+  void ArmWatchDeadline(const Watch& watch);
   void OnWatchDeadline(Watching& state);
   void ArmResync();
   void OnResync();
@@ -312,6 +348,23 @@ class Reflector final : public SharedObject {
   void FallBack(const Error& why);
   void OnStreamingDeadline(Streaming& state);
 
+  // reflector_restore.cc
+  void Restore();
+  void RestoreLater();
+  void RestoreSome();
+  Result<void> DecodeBatch(Restoring& state, const SavedBatch& batch);
+  void ApplyGroup(Restoring& state);
+  void Restored(Result<SavedState> end);
+  void SendQuestion(Turn turn);
+  void OnAnswerBytes(Asking& state, std::string_view bytes);
+  void OnAnswer(Asking& state, const Result<void>& end);
+  void QuestionFailed(Turn turn, const Error& error);
+  void ClusterIs(Turn turn, std::string uid);
+  void MayBeCurrent();
+  void NoteCurrent() {
+    if (!stale_) current_as_of_ = Now();
+  }
+
   const Shared<ListWatch> source_;
   const TypeTable& table_;
   DeltaFifo& fifo_;
@@ -320,6 +373,7 @@ class Reflector final : public SharedObject {
   const Shared<Observer> observer_;
   const InformerSettings settings_;
   Hooks hooks_;  // emptied by Stop()
+  const Shared<SavedCache> saved_;
   const std::string name_;
   const Shared<client::ReconnectGate> gate_;
 
@@ -344,6 +398,14 @@ class Reflector final : public SharedObject {
   bool server_pages_ = false;   // a list at "0" has been paged once
   int streaming_attempts_ = 0;  // streaming lists of this round that ended without a marker
   int expirations_ = 0;         // without progress in between
+
+  // Of a saved cache.
+  bool stale_ = false;                     // the state was restored, and is not known to be current
+  bool bookmarked_ = false;                // a bookmark came since; what is missing is the check of the history
+  bool resumable_ = false;                 // the restored state may be continued by a watch, if the cluster is the same
+  std::optional<TimePoint> current_by_{};  // when a resumed watch without a bookmark gives way to a list
+  std::string cluster_;                    // the last answer, or that of the file; "" if unknown
+  int questions_ = 0;                      // that failed in a row
 
   // What status() returns besides the state.
   int failures_ = 0, refusals_ = 0;
@@ -385,6 +447,10 @@ S& Reflector::Become(S state) {
   timer_.Cancel();
   if (auto* listing = std::get_if<Listing>(&state_)) Discard(listing->list.items);
   if (auto* streaming = std::get_if<Streaming>(&state_)) Discard(streaming->snapshot.items);
+  if (auto* restoring = std::get_if<Restoring>(&state_); restoring != nullptr && restoring->decoded()) {
+    Discard(restoring->items);
+    Discard(restoring->group);
+  }
   State before(std::in_place_type<S>, std::move(state));
   before.swap(state_);
   return std::get<S>(state_);

@@ -157,8 +157,9 @@ void Reflector::Replace(ListedObjects items, const std::string& version, bool in
   const bool other_history = std::exchange(history_replaced_, false) || IsOlderVersion(version, version_);
   version_unusable_ = false;
   check_due_ = false;
-  fifo_.Replace(std::move(items), version, incomplete, other_history);
+  fifo_.Replace(std::move(items), version, incomplete, other_history, cluster_);
   version_ = version;
+  stale_ = false;
 }
 
 void Reflector::OnListDeadline(Listing& state) {

@@ -47,8 +47,7 @@ void Reflector::OnMarker() {
   NotifyObserver(observer_, [&](Observer& o) { o.OnRelisted(event); });
   ++lists_;
   Replace(std::move(done.items), done.provisional, done.incomplete);
-  const TimePoint end = watching.watch.started + watching.watch.timeout + kWatchDeadlineSlack;
-  ArmDeadline(end - Now(), TimerKind::kHousekeeping);
+  ArmWatchDeadline(watching.watch);
   ArmResync();
   CountSuccess();
 }

@@ -48,6 +48,8 @@ ListOptions Reflector::WatchOptions(Watch& watch, std::string version) {
 }
 
 void Reflector::SendWatch(Turn turn) {
+  if (stale_ && current_by_ && Now() >= *current_by_) return StartRound(std::move(turn));
+  bookmarked_ = false;
   Watching& state = Become(Watching{.request = Request(std::move(turn)), .watch = {}, .decoder = MakeDecoder()});
   const ListOptions options = WatchOptions(state.watch, version_);
   ArmDeadline(check_due_ ? kCheckAfter : kListDeadline, TimerKind::kProgress);
@@ -138,7 +140,7 @@ Result<void> Reflector::OnObjectEvent(WatchEventType type, std::string_view obje
     if (added) streaming->snapshot.last_event = Now();  // only ADDED events are initial
     Collect(streaming->snapshot, type, std::move(received));
   } else {
-    current_as_of_ = Now();
+    NoteCurrent();
     if (watch.unordered && added) received.version.clear();
     Queue(type, std::move(received));
   }
@@ -198,10 +200,12 @@ Result<void> Reflector::OnBookmark(std::string_view object) {
     OnMarker();
     return {};
   }
-  current_as_of_ = Now();
+  NoteCurrent();
   if (meta.resourceVersion.empty()) return {};
+  bookmarked_ = bookmarked_ || !IsOlderVersion(meta.resourceVersion, version_);
   Record(false, meta.resourceVersion);
   fifo_.Bookmark(meta.resourceVersion.str());
+  MayBeCurrent();
   return {};
 }
 
@@ -288,6 +292,14 @@ void Reflector::StartCheck() {
   if (check_due_ && !Injected(Bug::kIgnoresReplacedHistory)) check_->Start();
 }
 
+TimePoint Reflector::EndOf(const Watch& watch) noexcept { return watch.started + watch.timeout + kWatchDeadlineSlack; }
+
+// For an open watch.
+void Reflector::ArmWatchDeadline(const Watch& watch) {
+  if (stale_) return ArmDeadline(*current_by_ - Now(), TimerKind::kProgress);
+  ArmDeadline(EndOf(watch) - Now(), TimerKind::kHousekeeping);
+}
+
 void Reflector::OnWatchDeadline(Watching& state) {
   const TimePoint answered_by = state.watch.started + kListDeadline;
   if (!state.watch.opened && Now() < answered_by) {
@@ -303,6 +315,15 @@ void Reflector::OnWatchDeadline(Watching& state) {
                  "watch " + name_ + " was not answered within " +
                      std::to_string(std::chrono::duration_cast<std::chrono::seconds>(kListDeadline).count()) + " s")));
   }
+  if (stale_ && Now() >= *current_by_) {
+    const Error error(Code::kTimeout,
+                      "watch " + name_ + " has brought no bookmark for " +
+                          std::to_string(std::chrono::duration_cast<std::chrono::minutes>(kBookmarkDeadline).count()) +
+                          " minutes, so nothing tells whether the saved cache is current");
+    Report(true, error, Nanos(0));
+    return Go(&Reflector::StartRound);
+  }
+  if (Now() < EndOf(state.watch)) return ArmWatchDeadline(state.watch);
   // The server should have ended it by now: the connection is dead, or the server has lost the watch.
   const Error error(Code::kTimeout, "watch " + name_ + " outlived its timeout of " +
                                         std::to_string(state.watch.timeout.count()) + " s");

@@ -99,6 +99,7 @@ Shared<cache::Informer> KindCache::MakeInformer(const cache::Selection& selectio
   const Connection& connection = state_->connection();
   cache::InformerSettings settings = *cache::SettingsOf(options, connection.clock());  // Make() has checked them
   settings.first_list_newest = fresh;
+  settings.saved = cache::SavedOf(options, connection, table_, kind_, selection);
   if (&table_ == &PartialObjectMetadata::kTable || &table_ == &Unstructured::kTable) {
     settings.transform = cache::AddingKind([&kind = kind_]() -> const KindInfo& { return kind; }, options.transform);
   }
@@ -386,7 +387,8 @@ void KindCache::Remember(const Written& written) {
 
 AnyRef KindCache::Look(const ObjectKey& key) const {
   const Part* const part = Find(key.namespace_);
-  return part != nullptr ? part->informer->store()->Look(key) : AnyRef();
+  if (part == nullptr || !part->informer->HasSynced()) return {};  // a saved object may be another one
+  return part->informer->store()->Look(key);
 }
 
 std::size_t KindCache::remembered() const noexcept {

@@ -84,7 +84,7 @@ class KindCache final : public SharedObject {
   Result<AnyRef> GetFresh(const ObjectKey& key, const std::stop_token& stop);
   Result<std::vector<AnyRef>> ListFresh(const ListFilter& filter, const std::stop_token& stop);
   void Remember(const Written& written);
-  AnyRef Look(const ObjectKey& key) const;
+  AnyRef Look(const ObjectKey& key) const;  // null until it has synced
   std::size_t remembered() const noexcept;
   std::uint64_t visited() const noexcept;  // see OwnWrites
 

@@ -62,7 +62,7 @@ bool OwnWrites::NeedsTime(const OwnWrite& write) noexcept {
 bool OwnWrites::Add(const ObjectKey& key, OwnWrite write, bool synced) {
   const MutexLock lock(mutex_);
   const cache::AnySnapshot view = store_->Snapshot();
-  LookForLoss(view);
+  if (synced) LookForLoss(view);  // until then it may have a saved state, perhaps of another cluster
   const TimePoint now = write.at;
   write.seen = write.deleted && synced && HasUid(view.Get(key), write.uid);
   newest_ = std::max(newest_, write.version);

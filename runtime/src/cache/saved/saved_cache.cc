@@ -1,0 +1,183 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "cache/saved/saved_cache.h"
+
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "core/observers/notify_observer.h"
+#include "core/out_of_memory.h"
+
+namespace kgen::cache {
+namespace {
+
+constexpr int kMostHandedOut = 4;
+
+}  // namespace
+
+SavedBatch::SavedBatch(const std::vector<SavedItem>& items, const std::optional<SavedState>& state)
+    : committed_(state) {
+  std::size_t size = 0;
+  for (const SavedItem& item : items) size += item.json.size();
+  text_.reserve(size);
+  items_.reserve(items.size());
+  for (const SavedItem& item : items) {
+    items_.push_back({item.key, text_.size(), item.json.size()});
+    text_ += item.json;
+  }
+}
+
+SavedItem SavedBatch::operator[](std::size_t i) const {
+  const Item& item = items_[i];
+  return {item.key, std::string_view(text_).substr(item.begin, item.size)};
+}
+
+SavedCache::SavedCache(SavedSettings settings, std::string informer, Shared<Executor> executor, Shared<Strand> strand,
+                       Shared<Observer> observer)
+    : settings_(std::move(settings)),
+      informer_(std::move(informer)),
+      executor_(std::move(executor)),
+      strand_(std::move(strand)),
+      observer_(std::move(observer)),
+      ended_post_(executor_->ReservePost(strand_)),
+      room_(executor_->MakeWaiter("the objects of the saved cache of " + informer_)),
+      writer_(std::in_place, settings_.files, settings_.binding) {}
+
+// ---------------------------------------------------------------------------------------------------- reading
+
+void SavedCache::Read(Reading reading) {
+  executor_->Blocking("read the saved cache of " + informer_, [self = Shared<SavedCache>(this)] { self->ReadFile(); });
+  busy_ = true;  // not if that threw
+  reading_ = std::move(reading);
+}
+
+void SavedCache::ReadFile() {
+  try {
+    read_result_ = SavedReader::Read(
+        *settings_.files, settings_.binding,
+        [this](const std::vector<SavedItem>& items, const auto& committed) { return HandOut(items, committed); });
+  } catch (const std::bad_alloc&) {
+    read_result_ = Fail(detail::OutOfMemory());
+  }
+  ended_post_->Post([self = Shared<SavedCache>(this)] { self->ReadEnded(); });
+}
+
+bool SavedCache::HandOut(const std::vector<SavedItem>& items, const std::optional<SavedState>& committed) {
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      if (end_reading_) return false;
+      if (handed_out_ < kMostHandedOut) {
+        ++handed_out_;
+        break;
+      }
+    }
+    if (!room_->Wait()) return false;
+  }
+  executor_->Post(strand_, [self = Shared<SavedCache>(this), batch = SavedBatch(items, committed)]() mutable {
+    const auto on_batch = self->reading_.on_batch;  // a copy: the call may end the reading
+    if (on_batch) on_batch(std::move(batch));
+  });
+  return true;
+}
+
+void SavedCache::Taken() noexcept {
+  {
+    const MutexLock lock(mutex_);
+    --handed_out_;
+  }
+  room_->Notify();
+}
+
+void SavedCache::EndReading() noexcept {
+  reading_ = {};
+  {
+    const MutexLock lock(mutex_);
+    end_reading_ = true;
+  }
+  room_->Notify();
+}
+
+void SavedCache::ReadEnded() {
+  Result<SavedState> read = std::exchange(read_result_, SavedState());
+  if (read) read_ = *read;
+  const auto on_end = std::exchange(reading_, {}).on_end;
+  Ended();
+  if (on_end) on_end(std::move(read));
+}
+
+void SavedCache::ReportRefused(const Error& error) {
+  if (error.code() == Code::kNotFound) return;
+  const std::string path = Path();
+  const Observer::SavedCacheFailed event{.informer = informer_, .path = path, .error = &error};
+  NotifyObserver(observer_, [&](Observer& o) { o.OnSavedCacheFailed(event); });
+}
+
+// ----------------------------------------------------------------------------------------------------- saving
+
+void SavedCache::Continue(AnySnapshot snapshot) {
+  if (writer_) writer_->Continue(read_, std::move(snapshot));
+}
+
+void SavedCache::Save(AnySnapshot snapshot, std::string cluster, bool resumable, OnSaved on_saved) {
+  using std::chrono::nanoseconds;
+  const std::int64_t now =
+      std::chrono::duration_cast<nanoseconds>(executor_->clock()->WallNow().time_since_epoch()).count();
+  executor_->Blocking("save the cache of " + informer_,
+                      [self = Shared<SavedCache>(this), snapshot = std::move(snapshot), cluster = std::move(cluster),
+                       resumable, now]() mutable { self->SaveFile(std::move(snapshot), cluster, resumable, now); });
+  busy_ = true;  // not if that threw
+  on_saved_ = std::move(on_saved);
+}
+
+void SavedCache::SaveFile(AnySnapshot snapshot, const std::string& cluster, bool resumable, std::int64_t now) {
+  try {
+    save_result_ = writer_->Save(std::move(snapshot), cluster, resumable, now);
+  } catch (const std::bad_alloc&) {
+    save_result_ = Fail(detail::OutOfMemory());
+  }
+  ended_post_->Post([self = Shared<SavedCache>(this)] { self->SaveEnded(); });
+}
+
+void SavedCache::SaveEnded() {
+  Result<AnySnapshot> saved = std::exchange(save_result_, AnySnapshot());
+  const OnSaved on_saved = std::exchange(on_saved_, {});
+  ReportSave(saved);
+  Ended();
+  if (on_saved) on_saved(std::move(saved));
+}
+
+void SavedCache::ReportSave(const Result<AnySnapshot>& saved) {
+  const TimePoint now = executor_->clock()->Now();
+  if (saved) {
+    const std::size_t failures = std::exchange(failures_, 0);
+    if (failures == 0) return;
+    const Observer::Recovered event{
+        .source = "saved cache", .key = informer_, .failures = failures, .after = now - failed_since_};
+    return NotifyObserver(observer_, [&](Observer& o) { o.OnRecovered(event); });
+  }
+  if (failures_++ == 0) failed_since_ = now;
+  const std::string path = Path();
+  const Observer::SavedCacheFailed event{
+      .informer = informer_, .path = path, .saving = true, .error = &saved.error(), .retry_in = settings_.every};
+  NotifyObserver(observer_, [&](Observer& o) { o.OnSavedCacheFailed(event); });
+}
+
+// ------------------------------------------------------------------------------------------------------- both
+
+void SavedCache::Stop(Task on_idle) {
+  stopped_ = true;
+  on_idle_ = std::move(on_idle);
+  on_saved_ = {};
+  EndReading();
+  if (!busy_) Ended();
+}
+
+void SavedCache::Ended() {
+  busy_ = false;
+  if (!stopped_) return;
+  writer_.reset();
+  if (Task on_idle = std::exchange(on_idle_, nullptr)) on_idle();
+}
+
+}  // namespace kgen::cache

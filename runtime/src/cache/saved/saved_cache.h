@@ -1,0 +1,134 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// SavedCache: reads and saves the file of one informer, on threads that may block.
+//
+//   SavedReader --batches--> Reflector;   store's snapshot --> SavedWriter
+#ifndef KGEN_SRC_CACHE_SAVED_SAVED_CACHE_H_
+#define KGEN_SRC_CACHE_SAVED_SAVED_CACHE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/saved/binding.h"
+#include "cache/saved/files.h"
+#include "cache/saved/saved_file.h"
+#include "core/memory/mutex.h"
+#include "kgen/cache/snapshot.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/observer.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/waiter.h"
+
+namespace kgen::cache {
+
+// Where and how often an informer saves its cache.
+struct SavedSettings {
+  Shared<SavedFiles> files;
+  SavedBinding binding;
+  Nanos every;
+};
+
+// Elements of a file, in their order. Owns their text.
+class SavedBatch {
+ public:
+  SavedBatch() = default;
+  SavedBatch(const std::vector<SavedItem>& items, const std::optional<SavedState>& state);
+
+  std::size_t size() const noexcept { return items_.size(); }
+  // The views hold as long as the batch.
+  SavedItem operator[](std::size_t i) const;
+  const std::optional<SavedState>& committed() const noexcept { return committed_; }
+
+ private:
+  struct Item {
+    ObjectKey key;
+    std::size_t begin, size;
+  };
+  std::string text_;
+  std::vector<Item> items_;
+  std::optional<SavedState> committed_;
+};
+
+// One task at a time reads or saves.
+//
+// Thread safety: all members on the informer's strand; the destructor on any thread.
+// Lifetime: its running task keeps it alive.
+class SavedCache final : public SharedObject {
+ public:
+  SavedCache(SavedSettings settings, std::string informer, Shared<Executor> executor, Shared<Strand> strand,
+             Shared<Observer> observer);
+
+  struct Reading {
+    std::function<void(SavedBatch)> on_batch;
+    std::function<void(Result<SavedState>)> on_end;  // exactly once, last; see SavedReader::Read()
+  };
+  // Reads the file. Waits while four batches have been handed out for which Taken() was not called.
+  void Read(Reading reading);
+  void Taken() noexcept;
+  void EndReading() noexcept;  // calls neither function any more
+  // Tells the observer that the file is not used. It says nothing about a file that does not exist.
+  void ReportRefused(const Error& error);
+
+  // The file that was read has the content of this snapshot, so changes can be added to it.
+  void Continue(AnySnapshot snapshot);
+  // Saves the snapshot. `on_saved` is called with the snapshot that was saved before, or with the error, which the
+  // observer then knows. Only if !busy().
+  using OnSaved = std::function<void(Result<AnySnapshot> before)>;
+  void Save(AnySnapshot snapshot, std::string cluster, bool resumable, OnSaved on_saved);
+
+  bool busy() const noexcept { return busy_; }
+  // Ends the reading; a running save goes on. None of the functions above is called any more. When neither runs, which
+  // may be at once, the lock of the file is given back, and then `on_idle` is called.
+  void Stop(Task on_idle);
+  Nanos every() const noexcept { return settings_.every; }
+  std::string Path() const { return settings_.files->Path(settings_.binding.FileName()); }
+
+ private:
+  // On a thread that may block.
+  void ReadFile();
+  bool HandOut(const std::vector<SavedItem>& items, const std::optional<SavedState>& committed);
+  void SaveFile(AnySnapshot snapshot, const std::string& cluster, bool resumable, std::int64_t now);
+  // On the strand.
+  void ReadEnded();
+  void SaveEnded();
+  void Ended();
+  void ReportSave(const Result<AnySnapshot>& saved);
+
+  const SavedSettings settings_;
+  const std::string informer_;
+  const Shared<Executor> executor_;
+  const Shared<Strand> strand_;
+  const Shared<Observer> observer_;
+  const Shared<ReservedPost> ended_post_;
+  const Shared<Waiter> room_;  // notified by Taken() and EndReading()
+  // Of the running task, or else of the strand. Absent once stopped.
+  std::optional<SavedWriter> writer_;
+
+  bool busy_ = false;
+  bool stopped_ = false;
+  Reading reading_;
+  OnSaved on_saved_;
+  Task on_idle_;
+  SavedState read_;
+  std::size_t failures_ = 0;  // of saves, in a row
+  TimePoint failed_since_{};
+  // Written by the task before it posts that it has ended.
+  Result<SavedState> read_result_ = SavedState();
+  Result<AnySnapshot> save_result_ = AnySnapshot();
+
+  Mutex mutex_;
+  int handed_out_ KGEN_GUARDED_BY(mutex_) = 0;
+  bool end_reading_ KGEN_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_SRC_CACHE_SAVED_SAVED_CACHE_H_
