@@ -26,10 +26,15 @@ void Owners(const PodEntry& pod, kgen::IndexSink& sink) {
   for (const auto& each : pod.metadata.ownerReferences) sink.Add(each.uid);
 }
 
+kgen::FactoryOptions OptionsFor(std::string cache) {
+  if (cache.empty()) return {};
+  return {.defaults = {.warm_start = kgen::WarmStart{.folder = std::move(cache)}}};
+}
+
 }  // namespace
 
-PodLookup::PodLookup(const kgen::Connection& connection)
-    : factory_(connection), pods_(factory_.Of<PodEntry>().Informer()) {}
+PodLookup::PodLookup(const kgen::Connection& connection, std::string cache)
+    : factory_(connection, OptionsFor(std::move(cache))), pods_(factory_.Of<PodEntry>().Informer()) {}
 
 kgen::Result<void> PodLookup::Start(std::stop_token stop) {
   kgen::Must(pods_.AddIndex("address", Addresses));
@@ -37,7 +42,7 @@ kgen::Result<void> PodLookup::Start(std::stop_token stop) {
   kgen::Must(pods_.AddIndex("owner", Owners));
   kgen::Must(pods_.AddIndex("uid", kgen::FieldPath("metadata.uid")));
   factory_.Start(stop);
-  return factory_.WaitForCacheSync(stop);
+  return factory_.WaitForCacheSync(stop, {.stale = true});
 }
 
 std::vector<PodLookup::Entry> PodLookup::ByOwner(std::string_view uid) const {

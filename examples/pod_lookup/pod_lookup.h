@@ -16,6 +16,7 @@
 #include <lookup/projections.h>
 
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,10 +24,15 @@ class PodLookup {
  public:
   using Entry = kgen::Ref<const lookup::PodEntry>;  // null: no pod
 
-  explicit PodLookup(const kgen::Connection& connection);
+  // `cache`: a folder in which the pods are saved; "" saves nothing. It must belong to this user alone.
+  explicit PodLookup(const kgen::Connection& connection, std::string cache = "");
 
-  // Starts to follow the pods, and blocks until all of them are known. Errors: as WaitForCacheSync().
+  // Starts to follow the pods, and blocks until all of them are known: from the server, or from the cache of an earlier
+  // process. Errors: as WaitForCacheSync().
   [[nodiscard]] kgen::Result<void> Start(std::stop_token stop);
+  // False while the pods are those of an earlier process, and the server has not confirmed them: an address may belong
+  // to another pod by now.
+  bool IsCurrent() const { return pods_.HasSynced(); }
 
   // The pod that has the address now. Pods that have ended gave theirs back, and pods on the network of their node
   // share its address, so neither is found.

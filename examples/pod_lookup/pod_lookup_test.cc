@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <kgen/testing/cluster.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -57,6 +60,30 @@ TEST_F(PodLookupTest, AnAddressOfANodeBelongsToNoPod) {
   Start();
   EXPECT_EQ(NameOf(lookup_.ByAddress("192.168.0.9")), "none");
   EXPECT_EQ(NameOf(lookup_.ByContainer("containerd://proxy")), "proxy");
+}
+
+TEST_F(PodLookupTest, AnswersFromTheSavedPodsAfterARestartEvenWithoutAServer) {
+  std::string folder = ::testing::TempDir() + "pod-lookup-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  {
+    PodLookup first(cluster_.Connection(), folder);
+    Must(first.Start({}));
+    EXPECT_TRUE(first.IsCurrent());
+    cluster_.Advance(std::chrono::seconds(11));
+  }
+  Must(cluster_.Delete("pods", "shop", "web-0"));
+  Must(cluster_.Add(Pod("web-1", "Running", "10.0.0.1", "false")));
+  cluster_.Inject({.times = kgen::testing::kAlways, .refuse = true});
+  PodLookup second(cluster_.Connection(), folder);
+  Must(second.Start({}));
+  EXPECT_FALSE(second.IsCurrent());
+  EXPECT_EQ(NameOf(second.ByAddress("10.0.0.1")), "web-0");
+  EXPECT_EQ(second.ByOwner("rs-1").size(), 1u);
+  cluster_.ClearFaults();
+  cluster_.Advance(std::chrono::minutes(3));
+  EXPECT_TRUE(second.IsCurrent());
+  EXPECT_EQ(NameOf(second.ByAddress("10.0.0.1")), "web-1");
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
