@@ -184,11 +184,6 @@ class FactoryState : public SharedObject {
     if (Result<void> selects = cache::CheckSelection(kind, selection); !selects) {
       return Fail(std::move(selects).error());
     }
-    if (options.warm_start && options_.tweak_list_options) {
-      return Fail(Code::kInvalidArgument,
-                  "InformerOptions::warm_start does not work with FactoryOptions::tweak_list_options, because nothing "
-                  "tells which objects that selects; use the selectors of InformerOptions");
-    }
     return settings;
   }
 
