@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <stop_token>
 #include <utility>
@@ -23,6 +21,7 @@
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 #include "tests/simulation/listener.h"
+#include "tests/simulation/world.h"
 #include "tests/support/delaying_executor.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/observed_list_watch.h"
@@ -38,20 +37,9 @@ using testing::Cluster;
 using testing::ClusterOptions;
 using testing::Fault;
 
-constexpr const char* kNamespaces[] = {"a", "b"};
-constexpr const char* kColors[] = {"red", "green", "blue"};
 constexpr std::size_t kMostRequests = 50;   // in a second
 constexpr std::size_t kMostSameLists = 10;  // in a second: the first probes for a lost connection come quickly
 constexpr Nanos kCurrentWithin = 65s;       // O10
-
-// The server's object at a key.
-struct Held {
-  std::uint64_t version = 0;
-  bool refused = false;  // this informer cannot take it
-  bool deep = false;     // because no decoder can
-  std::string color{};
-};
-using Contents = std::map<std::string, Held>;
 
 std::int32_t ReplicasOf(const AnyRef& object) {
   const Ref<const Sample> sample = object.As<Sample>();
@@ -69,18 +57,8 @@ struct Ended {
 class InformerRun {
  public:
   InformerRun(std::uint64_t seed, const testing::Trace& replay)
-      : cluster_(Options(seed, replay)), bookmarks_(seed % 7 != 0), transforms_(seed % 3 == 1) {
-    const KindInfo& kind = *Sample::kTable.kind;
-    cluster_.AddResource({.group = std::string(kind.group),
-                          .version = std::string(kind.version),
-                          .plural = std::string(kind.resource),
-                          .singular = std::string(kind.singular),
-                          .kind = std::string(kind.kind),
-                          .list_kind = std::string(kind.list_kind)});
-    // Before the first recorded state: every version from there on is a change of a sample.
-    for (const char* name : kNamespaces) Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", name)));
-    cluster_.Compact();
-    states_[cluster_.resource_version()] = {};
+      : cluster_(Options(seed, replay)), world_(cluster_), bookmarks_(seed % 7 != 0), transforms_(seed % 3 == 1) {
+    if (transforms_) world_.refuses = TransformRefuses;
   }
 
   RunResult Go() {
@@ -141,12 +119,13 @@ class InformerRun {
          .observer = NullObserver()});
     if (Choose(3) != 0) options.objects_per_task = 1 + Choose(4);  // so that other tasks run in between
     // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
-    if (Choose(4) == 0) namespace_ = kNamespaces[0];
-    if (Choose(4) == 0) color_ = kColors[0];
+    if (Choose(4) == 0) world_.namespace_ = kNamespaces[0];
+    if (Choose(4) == 0) world_.color = kColors[0];
     auto source = MakeShared<testing::ObservedListWatch>(
-        cache::MakeListWatch(*connection_, *Sample::kTable.kind,
-                             {.namespace_ = namespace_, .label_selector = color_.empty() ? "" : "color=" + color_},
-                             cache::FormOf(Sample::kTable)),
+        cache::MakeListWatch(
+            *connection_, *Sample::kTable.kind,
+            {.namespace_ = world_.namespace_, .label_selector = world_.color.empty() ? "" : "color=" + world_.color},
+            cache::FormOf(Sample::kTable)),
         [this](const ListOptions& list) { CheckRequest(list); });
     informer_ = MakeShared<cache::Informer>(applying, std::move(source), Sample::kTable, options);
     if (transforms_) AddTransform();
@@ -234,12 +213,11 @@ class InformerRun {
         Outage();
         break;
       case 14:
-        saved_ = cluster_.resource_version();
         Log("save a copy");
-        cluster_.SaveCopy();
+        world_.SaveCopy();
         break;
       case 15:
-        if (saved_ != 0) Restore();
+        if (world_.CanRestore()) Restore();
         break;
       default:
         Pass();
@@ -281,14 +259,10 @@ class InformerRun {
   }
 
   void Restore() {
-    if (saved_ >= cluster_.resource_version()) return;
-    lost_.push_back(states_);
     unnoticed_ = true;
     watches_before_ = informer_->status().watches;
     verdict_.restored = true;
-    cluster_.RestoreCopy();
-    states_.erase(states_.upper_bound(saved_), states_.end());
-    states_[saved_] = std::prev(states_.upper_bound(saved_))->second;
+    world_.Restore();
     Log("restore the copy");
   }
 
@@ -316,44 +290,7 @@ class InformerRun {
 
   void Write() {
     if (!MayWrite()) return;
-    const std::string in = kNamespaces[Choose(2)], name = "n" + std::to_string(Choose(3));
-    const std::string key = in + "/" + name;
-    Contents next = states_.rbegin()->second;
-    const bool there = next.contains(key);
-    const std::uint32_t what = there ? Choose(6) : 0;
-    if (there && what < 3 && next[key].deep) return;
-    json object = {
-        {"apiVersion", "test.kgen.dev/v1"}, {"kind", "Sample"}, {"metadata", {{"namespace", in}, {"name", name}}}};
-    Held held{.color = kColors[Choose(3)]};
-    object["metadata"]["labels"]["color"] = held.color;
-    object["spec"]["replicas"] = ++writes_;
-    held.refused = transforms_ && TransformRefuses(writes_);
-    if (!there) {
-      Must(cluster_.Add(object.dump()));
-      Log("create " + key + (held.refused ? ", refused" : ""));
-    } else if (what < 3) {
-      Must(cluster_.Update(object.dump()));
-      Log("update " + key + (held.refused ? ", refused" : ""));
-    } else if (what < 5) {
-      Must(cluster_.Delete("samples", in, name));
-      Log("delete " + key);
-      next.erase(key);
-    } else {
-      // Deeper than the decoder allows: the informer must continue, and keep the last good state.
-      json bad = json::parse(Must(cluster_.Get("samples", in, name)));
-      bad["spec"]["extra"] = json::parse(std::string(300, '[') + std::string(300, ']'));
-      bad["metadata"]["resourceVersion"] = std::to_string(cluster_.resource_version() + 1);
-      Must(cluster_.Corrupt("samples", in, name, bad.dump()));
-      Log("corrupt " + key);
-      held.refused = held.deep = true;
-      held.color = next[key].color;
-    }
-    if (next.contains(key) || !there) {
-      held.version = cluster_.resource_version();
-      if (!held.refused) good_[key].insert(held.version);
-      next[key] = std::move(held);
-    }
-    states_[cluster_.resource_version()] = std::move(next);
+    if (const std::string done = world_.Write(); !done.empty()) Log(done);
   }
 
   void InjectFault() {
@@ -511,47 +448,6 @@ class InformerRun {
 
   // --- The oracle
 
-  const Contents& StateAt(std::uint64_t version) const { return std::prev(states_.upper_bound(version))->second; }
-
-  // Is this what the server held then? Of refused objects the last good state may be there, or none.
-  bool Agrees(const View& view, const Contents& contents) const {
-    for (const auto& [key, held] : contents) {
-      if (!InScope(key, held)) continue;
-      const auto found = view.find(key);
-      if (held.refused ? found != view.end() && !good_.at(key).contains(found->second)
-                       : found == view.end() || found->second != held.version) {
-        return false;
-      }
-    }
-    return std::all_of(view.begin(), view.end(), [&](const auto& each) {
-      const auto held = contents.find(each.first);
-      return held != contents.end() && InScope(held->first, held->second);
-    });
-  }
-
-  bool InScope(const std::string& key, const Held& held) const {
-    return key.starts_with(namespace_) && (color_.empty() || held.color == color_);
-  }
-
-  static std::string Text(const View& view) {
-    std::string text;
-    for (const auto& [key, version] : view) text += " " + key + "@" + std::to_string(version);
-    return text;
-  }
-  static std::string Text(const Contents& contents) {
-    std::string text;
-    for (const auto& [key, held] : contents)
-      text += " " + key + "@" + std::to_string(held.version) + (held.refused ? "!" : "");
-    return text;
-  }
-
-  static View ViewOf(const cache::AnySnapshot& snapshot) {
-    View view;
-    for (const ObjectKey& key : snapshot.Keys())
-      view[key.str()] = Number(snapshot.Get(key).metadata()->resourceVersion);
-    return view;
-  }
-
   void CheckStore() {
     const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
     const View view = ViewOf(snapshot);
@@ -563,13 +459,9 @@ class InformerRun {
     if (version < newest_seen_ && !verdict_.restored)
       verdict_.Fail("O1", "the store went back to version " + std::to_string(version));
     newest_seen_ = std::max(newest_seen_, version);
-    const auto before = [&](const auto& world) {
-      const auto found = world.upper_bound(version);
-      return found != world.begin() && Agrees(view, std::prev(found)->second);
-    };
-    if (!Agrees(view, StateAt(version)) && std::none_of(lost_.begin(), lost_.end(), before)) {
+    if (!world_.HeldAt(version, view)) {
       verdict_.Fail("O1", "the store at version " + std::to_string(version) + " holds" + Text(view) +
-                              ", the server held" + Text(StateAt(version)));
+                              ", the server held" + Text(world_.At(version)));
     }
     View listed;
     for (const char* in : kNamespaces) {
@@ -607,11 +499,7 @@ class InformerRun {
 
   // A view that has seen all initial events is a state that the server once had.
   void CheckView(const Listener& listener) {
-    const auto held = [&](const auto& world) {
-      return std::any_of(world.begin(), world.end(),
-                         [&](const auto& each) { return Agrees(listener.view, each.second); });
-    };
-    if (held(states_) || std::any_of(lost_.begin(), lost_.end(), held)) return;
+    if (world_.EverHeld(listener.view)) return;
     // Between two events of one transaction it need not be one; then a later event is on its way, or a stop has dropped
     // it.
     if (listener.registration->Backlog() > 0 || stopped_ || informer_->IsStopped()) return;
@@ -634,10 +522,10 @@ class InformerRun {
     CheckStore();
     const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
     const View view = ViewOf(snapshot);
-    const Contents& contents = states_.rbegin()->second;
+    const Contents& contents = world_.Now();
     if (!informer_->HasSynced())
       verdict_.Fail("O6", "the informer never synced; it is " + std::string(ToString(informer_->status().state)));
-    if (!Agrees(view, contents)) {
+    if (!world_.Agrees(view, contents)) {
       verdict_.Fail("O6", "at rest the cache holds" + Text(view) + " at version " + std::string(snapshot.version()) +
                               ", the server" + Text(contents) + "; the informer is " +
                               std::string(ToString(informer_->status().state)));
@@ -648,7 +536,7 @@ class InformerRun {
         verdict_.Fail("O6", listener->name + " believes" + Text(listener->view) + ", the cache holds" + Text(view));
       }
     }
-    CheckStatus(snapshot, contents);
+    CheckStatus(snapshot);
     CheckResyncs(static_cast<int>(view.size()));
   }
 
@@ -657,17 +545,16 @@ class InformerRun {
     const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
     const cache::InformerStatus status = informer_->status();
     if (informer_->HasSynced() && status.state == cache::InformerState::kWatching &&
-        Agrees(ViewOf(snapshot), states_.rbegin()->second))
+        world_.Agrees(ViewOf(snapshot), world_.Now()))
       return;
     verdict_.Fail("O10", "the cache is not current " + std::to_string((kCurrentWithin + apply_delay_) / 1s) +
                              " s after the last fault: the informer is " + std::string(ToString(status.state)) +
-                             " and holds" + Text(ViewOf(snapshot)) + ", the server" + Text(states_.rbegin()->second));
+                             " and holds" + Text(ViewOf(snapshot)) + ", the server" + Text(world_.Now()));
   }
 
-  void CheckStatus(const cache::AnySnapshot& snapshot, const Contents& contents) {
+  void CheckStatus(const cache::AnySnapshot& snapshot) {
     const cache::InformerStatus status = informer_->status();
-    std::size_t refused = 0;
-    for (const auto& [key, held] : contents) refused += held.refused && InScope(key, held) ? 1 : 0;
+    const std::size_t refused = world_.Refused();
     if (status.refused != refused) {
       verdict_.Fail("O6",
                     std::to_string(status.refused) + " objects count as refused, and are " + std::to_string(refused));
@@ -751,15 +638,12 @@ class InformerRun {
   }
 
   Cluster cluster_;
+  World world_;
   Verdict verdict_;
   std::string log_;
-  std::map<std::uint64_t, Contents> states_;             // by the version from which it held
-  std::map<std::string, std::set<std::uint64_t>> good_;  // versions of each key that could be decoded
-  std::vector<std::map<std::uint64_t, Contents>> lost_;  // states that were, before a copy was restored
-  std::uint64_t saved_ = 0, watches_before_ = 0;
+  std::uint64_t watches_before_ = 0;
   bool unnoticed_ = false;  // that a copy was restored
   Nanos apply_delay_{};
-  int writes_ = 0;
   int waits_ = 0;  // tasks that wait for the sync
   std::uint64_t newest_seen_ = 0;
   bool indexed_ = false, resyncs_ = false;
@@ -769,7 +653,6 @@ class InformerRun {
   std::deque<TimePoint> requests_;  // of the last second
   std::string last_list_;
   std::deque<TimePoint> same_lists_;  // of the last second
-  std::string namespace_, color_;     // the scope of the informer; "": everything
   std::stop_source stop_;
   std::optional<Connection> connection_;
   testing::OwnedInformer informer_;

@@ -116,9 +116,9 @@ struct Listener {
     const std::uint64_t now = VersionOf(event.now), of_event = Number(event.version);
     if (of_event < version && !verdict->restored && !merges) Fail("O8", event, "in another order than the server's");
     version = of_event;
-    if (event.initial != (event.reason == Reason::kInitial)) Fail("O8", event, "as initial for one purpose only");
-    if (event.initial && registration->HasSynced()) Fail("O5", event, "as initial after it had synced");
-    if (event.initial && event.type != AnyEvent::Type::kAdded) Fail("O8", event, "as initial, and no addition");
+    const bool first = event.reason == Reason::kInitial || event.reason == Reason::kSaved;
+    if (first && registration->HasSynced()) Fail("O5", event, "as initial after it had synced");
+    if (first && event.type != AnyEvent::Type::kAdded) Fail("O8", event, "as initial, and no addition");
     if (event.reason == Reason::kWatch && now != 0 && now != of_event && !merges)
       Fail("O8", event, "with the version of another event");
     if (event.reason != Reason::kResync) return;

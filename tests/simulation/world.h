@@ -1,0 +1,197 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// World: every state that the simulated server has had, and the writes that make the next one.
+#ifndef KGEN_TESTS_SIMULATION_WORLD_H_
+#define KGEN_TESTS_SIMULATION_WORLD_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kgen/cache/snapshot.h"
+#include "kgen/testing/cluster.h"
+#include "tests/runtime/core/sample.h"
+#include "tests/simulation/listener.h"
+
+namespace kgen::simulation {
+
+inline constexpr const char* kNamespaces[] = {"a", "b"};
+inline constexpr const char* kColors[] = {"red", "green", "blue"};
+
+// The server's object at a key.
+struct Held {
+  std::uint64_t version = 0;
+  bool refused = false;  // this informer cannot take it
+  bool deep = false;     // because no decoder can
+  std::string color{};
+};
+using Contents = std::map<std::string, Held>;
+
+// Thread safety: on the threads of the simulation.
+class World {
+ public:
+  explicit World(testing::Cluster& cluster) : cluster_(cluster) {
+    const KindInfo& kind = *sample::Sample::kTable.kind;
+    cluster_.AddResource({.group = std::string(kind.group),
+                          .version = std::string(kind.version),
+                          .plural = std::string(kind.resource),
+                          .singular = std::string(kind.singular),
+                          .kind = std::string(kind.kind),
+                          .list_kind = std::string(kind.list_kind)});
+    // Before the first recorded state: every version from there on is a change of a sample.
+    for (const char* name : kNamespaces) Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", name)));
+    cluster_.Compact();
+    states_[cluster_.resource_version()] = {};
+  }
+
+  // What the informer selects: objects of a namespace, or of a color; "": everything.
+  std::string namespace_{}, color{};
+  // Whether the informer's transform refuses an object with so many replicas.
+  std::function<bool(std::int32_t)> refuses{};
+
+  // Creates, updates, deletes or corrupts an object. Returns what it has done, or "" if it has left the object alone.
+  std::string Write();
+
+  // Saves a copy of the server's data, and returns to it. All states since then are lost.
+  void SaveCopy() {
+    copy_ = cluster_.resource_version();
+    cluster_.SaveCopy();
+  }
+  bool CanRestore() const { return copy_ != 0 && copy_ < cluster_.resource_version(); }
+  void Restore() {
+    lost_.push_back(states_);
+    cluster_.RestoreCopy();
+    states_.erase(states_.upper_bound(copy_), states_.end());
+    states_[copy_] = std::prev(states_.upper_bound(copy_))->second;
+  }
+
+  const Contents& Now() const { return states_.rbegin()->second; }
+  const Contents& At(std::uint64_t version) const { return std::prev(states_.upper_bound(version))->second; }
+
+  // Returns whether this is what the server held then, in this history or in one that is lost.
+  bool HeldAt(std::uint64_t version, const View& view) const {
+    const auto held = [&](const States& states) {
+      const auto found = states.upper_bound(version);
+      return found != states.begin() && Agrees(view, std::prev(found)->second);
+    };
+    return held(states_) || std::any_of(lost_.begin(), lost_.end(), held);
+  }
+  // The same at any time.
+  bool EverHeld(const View& view) const {
+    const auto held = [&](const States& states) {
+      return std::any_of(states.begin(), states.end(), [&](const auto& each) { return Agrees(view, each.second); });
+    };
+    return held(states_) || std::any_of(lost_.begin(), lost_.end(), held);
+  }
+  // Of refused objects the last good state may be there, or none.
+  bool Agrees(const View& view, const Contents& contents) const;
+
+  bool InScope(const std::string& key, const Held& held) const {
+    return key.starts_with(namespace_) && (color.empty() || held.color == color);
+  }
+  // How many objects of the current state the informer cannot take.
+  std::size_t Refused() const {
+    return static_cast<std::size_t>(std::count_if(Now().begin(), Now().end(), [this](const auto& each) {
+      return each.second.refused && InScope(each.first, each.second);
+    }));
+  }
+
+ private:
+  using States = std::map<std::uint64_t, Contents>;  // by the version from which it held
+
+  testing::Cluster& cluster_;
+  States states_;
+  std::vector<States> lost_;                             // what was before a copy was restored
+  std::map<std::string, std::set<std::uint64_t>> good_;  // versions of each key that could be decoded
+  std::uint64_t copy_ = 0;
+  std::int32_t writes_ = 0;
+};
+
+inline std::string World::Write() {
+  using nlohmann::json;
+  const auto choose = [this](std::uint32_t n) { return cluster_.simulation().Choose(n); };
+  const std::string in = kNamespaces[choose(2)], name = "n" + std::to_string(choose(3));
+  const std::string key = in + "/" + name;
+  Contents next = Now();
+  const bool there = next.contains(key);
+  const std::uint32_t what = there ? choose(6) : 0;
+  if (there && what < 3 && next[key].deep) return "";
+  json object = {
+      {"apiVersion", "test.kgen.dev/v1"}, {"kind", "Sample"}, {"metadata", {{"namespace", in}, {"name", name}}}};
+  Held held{.color = kColors[choose(3)]};
+  object["metadata"]["labels"]["color"] = held.color;
+  object["spec"]["replicas"] = ++writes_;
+  held.refused = refuses && refuses(writes_);
+  std::string done;
+  if (!there) {
+    Must(cluster_.Add(object.dump()));
+    done = "create " + key + (held.refused ? ", refused" : "");
+  } else if (what < 3) {
+    Must(cluster_.Update(object.dump()));
+    done = "update " + key + (held.refused ? ", refused" : "");
+  } else if (what < 5) {
+    Must(cluster_.Delete("samples", in, name));
+    done = "delete " + key;
+    next.erase(key);
+  } else {
+    // Deeper than the decoder allows: the informer must continue, and keep the last good state.
+    json bad = json::parse(Must(cluster_.Get("samples", in, name)));
+    bad["spec"]["extra"] = json::parse(std::string(300, '[') + std::string(300, ']'));
+    bad["metadata"]["resourceVersion"] = std::to_string(cluster_.resource_version() + 1);
+    Must(cluster_.Corrupt("samples", in, name, bad.dump()));
+    done = "corrupt " + key;
+    held.refused = held.deep = true;
+    held.color = next[key].color;
+  }
+  if (next.contains(key) || !there) {
+    held.version = cluster_.resource_version();
+    if (!held.refused) good_[key].insert(held.version);
+    next[key] = std::move(held);
+  }
+  states_[cluster_.resource_version()] = std::move(next);
+  return done;
+}
+
+inline bool World::Agrees(const View& view, const Contents& contents) const {
+  for (const auto& [key, held] : contents) {
+    if (!InScope(key, held)) continue;
+    const auto found = view.find(key);
+    if (held.refused ? found != view.end() && !good_.at(key).contains(found->second)
+                     : found == view.end() || found->second != held.version) {
+      return false;
+    }
+  }
+  return std::all_of(view.begin(), view.end(), [&](const auto& each) {
+    const auto held = contents.find(each.first);
+    return held != contents.end() && InScope(held->first, held->second);
+  });
+}
+
+inline std::string Text(const View& view) {
+  std::string text;
+  for (const auto& [key, version] : view) text += " " + key + "@" + std::to_string(version);
+  return text;
+}
+inline std::string Text(const Contents& contents) {
+  std::string text;
+  for (const auto& [key, held] : contents)
+    text += " " + key + "@" + std::to_string(held.version) + (held.refused ? "!" : "");
+  return text;
+}
+
+inline View ViewOf(const cache::AnySnapshot& snapshot) {
+  View view;
+  for (const ObjectKey& key : snapshot.Keys()) view[key.str()] = Number(snapshot.Get(key).metadata()->resourceVersion);
+  return view;
+}
+
+}  // namespace kgen::simulation
+
+#endif  // KGEN_TESTS_SIMULATION_WORLD_H_
