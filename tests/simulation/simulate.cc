@@ -4,29 +4,40 @@
 // kgen_simulate --seed S --replay TRACE  runs one trace again, and prints what happens
 // kgen_simulate --find-bug B --seeds N   passes if a seed finds the deliberate bug (only where those are built in)
 //
-// With --elections these are seeds and bugs of leader election, without it of the informer.
+// Each seed is one of the informer, and one of processes whose informer saves its cache. With --informers, --restarts or
+// --elections it is one of the informer alone, of such processes, or of leader election.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cache/store/deliberate_bugs.h"
 #include "controller/election/deliberate_bugs.h"
 #include "tests/simulation/election_run.h"
 #include "tests/simulation/informer_run.h"
+#include "tests/simulation/restart_run.h"
 
 namespace kgen::simulation {
 namespace {
 
 using testing::Trace;
 
+struct Program {
+  std::string_view flag;
+  RunResult (*run)(std::uint64_t seed, const Trace& replay);
+};
+constexpr Program kPrograms[] = {
+    {"--informers", RunInformer}, {"--restarts", RunRestarts}, {"--elections", RunElection}};
+
 struct Arguments {
   std::uint64_t seeds = 1, seed = 0;
   int bug = 0;
-  bool elections = false;
+  std::vector<const Program*> programs;
   bool replay = false;
   bool good = true;
   Trace trace;
@@ -47,12 +58,14 @@ Trace ParseTrace(std::string_view text) {
 Arguments Parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; i += 2) {
-    if (std::string_view(argv[i]) == "--elections") {
-      arguments.elections = true;
+    const std::string_view name = argv[i];
+    const auto* const program = std::ranges::find(kPrograms, name, &Program::flag);
+    if (program != std::end(kPrograms)) {
+      arguments.programs.push_back(program);
       --i;
       continue;
     }
-    const std::string_view name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+    const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
     const auto number = [&](auto& into) {
       const char* const end = value.data() + value.size();
       arguments.good &= std::from_chars(value.data(), end, into).ptr == end;
@@ -71,11 +84,9 @@ Arguments Parse(int argc, char** argv) {
       arguments.good = false;
     }
   }
+  if (arguments.programs.empty()) arguments.programs = {&kPrograms[0], &kPrograms[1]};
+  if (arguments.replay && arguments.programs.size() != 1) arguments.good = false;
   return arguments;
-}
-
-RunResult Run(const Arguments& arguments, std::uint64_t seed, const Trace& replay = {}) {
-  return arguments.elections ? RunElection(seed, replay) : RunInformer(seed, replay);
 }
 
 std::string ToText(const Trace& trace) {
@@ -86,8 +97,8 @@ std::string ToText(const Trace& trace) {
 
 // Finds fewer and smaller choices that still fail, with any failure: truncates the trace, then replaces choices by the
 // first one.
-Trace Shrink(const Arguments& arguments, std::uint64_t seed, Trace trace) {
-  const auto fails = [&](const Trace& candidate) { return !Run(arguments, seed, candidate).failure.empty(); };
+Trace Shrink(const Program& program, std::uint64_t seed, Trace trace) {
+  const auto fails = [&](const Trace& candidate) { return !program.run(seed, candidate).failure.empty(); };
   int budget = 400;
   for (std::size_t cut = trace.size() / 2; cut > 0 && budget > 0; --budget) {
     Trace shorter(trace.begin(), trace.end() - static_cast<std::ptrdiff_t>(std::min(cut, trace.size())));
@@ -108,14 +119,14 @@ Trace Shrink(const Arguments& arguments, std::uint64_t seed, Trace trace) {
   return trace;
 }
 
-int Report(const Arguments& arguments, std::uint64_t seed, const RunResult& result) {
+int Report(const Arguments& arguments, const Program& program, std::uint64_t seed, const RunResult& result) {
   // Printed before shrinking, which takes a while.
-  std::cout << result.log << "seed " << seed << " fails: " << result.failure << "\n" << std::flush;
-  const Trace shrunk = Shrink(arguments, seed, result.trace);
-  const RunResult again = Run(arguments, seed, shrunk);
+  std::cout << result.log << program.flag << " --seed " << seed << " fails: " << result.failure << "\n" << std::flush;
+  const Trace shrunk = Shrink(program, seed, result.trace);
+  const RunResult again = program.run(seed, shrunk);
   std::cout << "\nshrunk from " << result.trace.size() << " to " << shrunk.size() << " choices:\n"
-            << again.log << again.failure << "\n\nagain: kgen_simulate " << (arguments.elections ? "--elections " : "")
-            << "--seed " << seed << " --replay " << ToText(shrunk) << "\n"
+            << again.log << again.failure << "\n\nagain: kgen_simulate " << program.flag << " --seed " << seed
+            << " --replay " << ToText(shrunk) << "\n"
             << "(" << arguments.seeds << " seeds from " << arguments.seed << " were asked for)\n";
   return 1;
 }
@@ -123,11 +134,12 @@ int Report(const Arguments& arguments, std::uint64_t seed, const RunResult& resu
 int Main(int argc, char** argv) {
   const Arguments arguments = Parse(argc, argv);
   if (!arguments.good) {
-    std::cerr << "usage: kgen_simulate [--elections] [--seeds N] [--seed S] [--replay TRACE] [--find-bug B]\n";
+    std::cerr << "usage: kgen_simulate [--informers|--restarts|--elections] [--seeds N] [--seed S] [--replay TRACE] "
+                 "[--find-bug B]\n";
     return 2;
   }
 #if defined(KGEN_DELIBERATE_BUG)
-  if (arguments.elections) {
+  if (arguments.programs.front()->run == RunElection) {
     controller::InjectBug(static_cast<controller::Bug>(arguments.bug));
   } else {
     cache::InjectBug(static_cast<cache::Bug>(arguments.bug));
@@ -139,19 +151,22 @@ int Main(int argc, char** argv) {
   }
 #endif
   if (arguments.replay) {
-    const RunResult result = Run(arguments, arguments.seed, arguments.trace);
+    const RunResult result = arguments.programs.front()->run(arguments.seed, arguments.trace);
     std::cout << result.log << (result.failure.empty() ? "passed" : result.failure) << "\n";
     return result.failure.empty() ? 0 : 1;
   }
   const auto begin = std::chrono::steady_clock::now();
   std::uint64_t choices = 0;
   for (std::uint64_t seed = arguments.seed; seed < arguments.seed + arguments.seeds; ++seed) {
-    const RunResult result = Run(arguments, seed);
-    choices += result.trace.size();
-    if (result.failure.empty()) continue;
-    if (arguments.bug == 0) return Report(arguments, seed, result);
-    std::cout << "bug " << arguments.bug << " found by seed " << seed << ": " << result.failure << "\n";
-    return 0;
+    for (const Program* program : arguments.programs) {
+      const RunResult result = program->run(seed, {});
+      choices += result.trace.size();
+      if (result.failure.empty()) continue;
+      if (arguments.bug == 0) return Report(arguments, *program, seed, result);
+      std::cout << "bug " << arguments.bug << " found by " << program->flag << " --seed " << seed << ": "
+                << result.failure << "\n";
+      return 0;
+    }
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::cout << arguments.seeds << " seeds, " << choices << " choices, " << seconds << " s: ";

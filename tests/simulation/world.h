@@ -72,6 +72,9 @@ class World {
     states_[copy_] = std::prev(states_.upper_bound(copy_))->second;
   }
 
+  // Records a write of something else.
+  void Note() { states_[cluster_.resource_version()] = Now(); }
+
   const Contents& Now() const { return states_.rbegin()->second; }
   const Contents& At(std::uint64_t version) const { return std::prev(states_.upper_bound(version))->second; }
 

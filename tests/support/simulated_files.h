@@ -27,17 +27,23 @@ namespace kgen::test_support {
 // Thread safety: one thread at a time.
 class SimulatedFiles final : public cache::SavedFiles {
  public:
-  explicit SimulatedFiles(std::function<std::uint32_t(std::uint32_t)> choose) : choose_(std::move(choose)) {}
+  // `pause` is called before each operation; it may let time pass.
+  explicit SimulatedFiles(std::function<std::uint32_t(std::uint32_t)> choose, std::function<void()> pause = {})
+      : choose_(std::move(choose)), pause_(std::move(pause)) {}
 
-  // The power fails in the operation of that number, counted from 1: it happens in part, and nothing works until
-  // Restart().
-  void CutPowerAt(std::uint64_t operation) { cut_at_ = operation; }
+  // The process crashes in the operation of that number, counted from 1: it happens in part, and nothing works until
+  // EndProcess() or Restart(). A number that has passed: at once.
+  void CrashAt(std::uint64_t operation) {
+    crash_at_ = operation;
+    off_ = operation <= operations_;
+  }
+  bool crashed() const { return off_; }
   std::uint64_t operations() const { return operations_; }
-  // Each file keeps what was synced. Of the rest, any part may be there, with zeros or older bytes in between. A change
-  // of the folder that was not synced may have happened or not.
+  // The next process: locks are free, what is open does nothing any more, and the files are as they were left.
+  void EndProcess();
+  // The power fails, and the next process begins. Each file keeps what was synced. Of the rest, any part may be there,
+  // with zeros or older bytes in between. A change of the folder that was not synced may have happened or not.
   void Restart();
-  // The process ends: its locks are free, what it has open does nothing any more, and the files are as it left them.
-  void EndProcess() { ++process_, locks_.clear(); }
 
   // While this is set, only a part of what is appended fits.
   void FillDisk(bool full) { full_ = full; }
@@ -68,25 +74,27 @@ class SimulatedFiles final : public cache::SavedFiles {
   using Folder = std::map<std::string, std::shared_ptr<File>>;
   using Change = std::function<void(Folder&)>;
 
-  // Counts an operation. Returns false if the power fails in it or has failed.
-  bool Begin();
-  // Returns an error if the power has failed, or if `process` has ended.
+  // Returns an error if the process has crashed or is not the current one.
   Result<void> Check(std::uint64_t process) const;
-  // Changes the folder, or not if the power fails in this operation.
+  // Begins an operation, in which the process may crash.
+  Result<void> Begin(std::uint64_t process);
+  // Returns whether the operation that has begun happens. If the process crashes in it, that is open.
+  bool Happens() { return !off_ || Coin(); }
   Result<void> ChangeFolder(Change change);
-  Result<void> Append(File& file, std::string_view bytes);
-  Result<void> Sync(File& file);
+  Result<void> Append(std::uint64_t process, File& file, std::string_view bytes);
+  Result<void> Sync(std::uint64_t process, File& file);
   std::string Torn(const File& file);
   bool Coin() { return choose_(2) == 0; }
 
   const std::function<std::uint32_t(std::uint32_t)> choose_;
+  const std::function<void()> pause_;
   Folder folder_;
   Folder synced_folder_;
   std::vector<Change> changes_;  // from the one to the other
   std::set<std::string> locks_;
   std::uint64_t process_ = 0;
   std::uint64_t operations_ = 0;
-  std::uint64_t cut_at_ = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t crash_at_ = std::numeric_limits<std::uint64_t>::max();
   bool off_ = false;
   bool full_ = false;
   bool reads_fail_ = false;
@@ -119,14 +127,8 @@ class SimulatedFiles::Output final : public cache::SavedOutput {
  public:
   Output(Shared<SimulatedFiles> files, std::shared_ptr<File> file)
       : files_(std::move(files)), process_(files_->process_), file_(std::move(file)) {}
-  Result<void> Append(std::string_view bytes) override {
-    if (auto works = files_->Check(process_); !works) return works;
-    return files_->Append(*file_, bytes);
-  }
-  Result<void> Sync() override {
-    if (auto works = files_->Check(process_); !works) return works;
-    return files_->Sync(*file_);
-  }
+  Result<void> Append(std::string_view bytes) override { return files_->Append(process_, *file_, bytes); }
+  Result<void> Sync() override { return files_->Sync(process_, *file_); }
 
  private:
   const Shared<SimulatedFiles> files_;
@@ -148,6 +150,13 @@ class SimulatedFiles::Lease final : public cache::SavedLock {
   const std::string name_;
 };
 
+inline void SimulatedFiles::EndProcess() {
+  ++process_;
+  locks_.clear();
+  off_ = false;
+  crash_at_ = std::numeric_limits<std::uint64_t>::max();
+}
+
 inline void SimulatedFiles::Restart() {
   EndProcess();
   folder_ = std::exchange(synced_folder_, {});
@@ -157,8 +166,6 @@ inline void SimulatedFiles::Restart() {
   changes_.clear();
   for (const auto& [name, file] : folder_) file->synced = file->content = Torn(*file);
   synced_folder_ = folder_;
-  off_ = false;
-  cut_at_ = std::numeric_limits<std::uint64_t>::max();
 }
 
 inline std::string SimulatedFiles::Torn(const File& file) {
@@ -181,37 +188,40 @@ inline std::string SimulatedFiles::Torn(const File& file) {
   return torn;
 }
 
-inline bool SimulatedFiles::Begin() {
-  if (++operations_ >= cut_at_) off_ = true;
-  return !off_;
-}
-
 inline Result<void> SimulatedFiles::Check(std::uint64_t process) const {
-  if (off_) return Fail(Code::kConfig, "the power is off");
+  if (off_) return Fail(Code::kConfig, "the process has crashed");
   if (process != process_) return Fail(Code::kConfig, "the process has ended");
   return {};
 }
 
+inline Result<void> SimulatedFiles::Begin(std::uint64_t process) {
+  if (pause_) pause_();
+  if (auto works = Check(process); !works) return works;
+  off_ = ++operations_ >= crash_at_;
+  return {};
+}
+
 inline Result<void> SimulatedFiles::ChangeFolder(Change change) {
-  if (auto works = Check(process_); !works) return works;
-  if (!Begin() && Coin()) return Check(process_);
-  change(folder_);
-  changes_.push_back(std::move(change));
+  if (auto begun = Begin(process_); !begun) return begun;
+  if (Happens()) {
+    change(folder_);
+    changes_.push_back(std::move(change));
+  }
   return Check(process_);
 }
 
-inline Result<void> SimulatedFiles::Append(File& file, std::string_view bytes) {
-  const bool powered = Begin();
-  const bool fits = powered && !full_;
-  const std::size_t part = fits ? bytes.size() : choose_(static_cast<std::uint32_t>(bytes.size() + 1));
+inline Result<void> SimulatedFiles::Append(std::uint64_t process, File& file, std::string_view bytes) {
+  if (auto begun = Begin(process); !begun) return begun;
+  const std::size_t part = off_ || full_ ? choose_(static_cast<std::uint32_t>(bytes.size() + 1)) : bytes.size();
   file.content.append(bytes.substr(0, part));
   if (full_) return Fail(Code::kConfig, "cannot write: the simulated disk is full");
-  return Check(process_);
+  return Check(process);
 }
 
-inline Result<void> SimulatedFiles::Sync(File& file) {
-  if (Begin() || Coin()) file.synced = file.content;
-  return Check(process_);
+inline Result<void> SimulatedFiles::Sync(std::uint64_t process, File& file) {
+  if (auto begun = Begin(process); !begun) return begun;
+  if (Happens()) file.synced = file.content;
+  return Check(process);
 }
 
 inline std::vector<std::string> SimulatedFiles::Names() const {
@@ -248,28 +258,27 @@ inline Result<std::unique_ptr<cache::SavedOutput>> SimulatedFiles::Create(const 
 
 inline Result<std::unique_ptr<cache::SavedOutput>> SimulatedFiles::Extend(const std::string& name, std::uint64_t size,
                                                                           std::string_view end) {
-  if (auto works = Check(process_); !works) return Fail(works.error());
+  if (auto begun = Begin(process_); !begun) return Fail(begun.error());
   const auto found = folder_.find(name);
   if (found == folder_.end()) return Fail(Code::kNotFound, "no such file: " + Path(name));
   std::string& content = found->second->content;
   if (content.size() < size || !std::string_view(content).substr(0, size).ends_with(end)) {
     return Fail(Code::kConfig, Path(name) + " was written by another process meanwhile");
   }
-  if (Begin() || Coin()) content.resize(size);
+  if (Happens()) content.resize(size);
   if (auto works = Check(process_); !works) return Fail(works.error());
   return std::make_unique<Output>(Shared<SimulatedFiles>(this), found->second);
 }
 
 inline Result<void> SimulatedFiles::Rename(const std::string& from, const std::string& to) {
-  if (auto works = Check(process_); !works) return works;
-  const auto found = folder_.find(from);
-  if (found == folder_.end()) return Fail(Code::kNotFound, "no such file: " + Path(from));
-  auto renamed = ChangeFolder([from, to, file = found->second](Folder& folder) {
+  if (!folder_.contains(from)) return Fail(Code::kNotFound, "no such file: " + Path(from));
+  auto renamed = ChangeFolder([from, to, file = folder_[from]](Folder& folder) {
     folder.erase(from);
     folder[to] = file;
   });
   if (!renamed) return renamed;
-  if (Begin() || Coin()) {
+  if (auto begun = Begin(process_); !begun) return begun;
+  if (Happens()) {
     synced_folder_ = folder_;
     changes_.clear();
   }
