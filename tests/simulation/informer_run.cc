@@ -16,7 +16,6 @@
 #include "cache/reflector/list_watch.h"
 #include "cache/wait_for_sync.h"
 #include "kgen/cache/snapshot.h"
-#include "kgen/codec/encode.h"
 #include "kgen/core/memory.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
@@ -588,16 +587,10 @@ class InformerRun {
     if (held->second.refused != snapshot.IsStale(key))
       verdict_.Fail("O6", key.str() + " should be " + (held->second.refused ? "stale" : "fresh"));
     if (held->second.refused) return;
-    const auto object = snapshot.Get(key).As<Sample>();
-    json cached = json::parse(std::string(std::string_view(Encode(*object)))),
-         stored = json::parse(Must(cluster_.Get("samples", key.namespace_, key.name)));
-    for (json* each : {&cached, &stored}) {
-      each->erase("apiVersion");
-      each->erase("kind");
-    }
-    if (transforms_) stored["metadata"]["labels"]["seen"] = "yes";
-    if (cached != stored)
-      verdict_.Fail("O6", key.str() + " is cached as " + cached.dump() + ", stored as " + stored.dump());
+    const std::string difference = world_.Difference(snapshot.Get(key), [this](json& stored) {
+      if (transforms_) stored["metadata"]["labels"]["seen"] = "yes";
+    });
+    if (!difference.empty()) verdict_.Fail("O6", difference);
   }
 
   void Stop() {

@@ -497,6 +497,11 @@ class RestartRun {
       verdict_.Fail("R4", std::to_string(status.refused) + " objects count as refused, and are " +
                               std::to_string(world_.Refused()));
     }
+    for (const AnyRef& object : snapshot.List()) {
+      if (snapshot.IsStale({object.metadata()->namespace_, object.metadata()->name})) continue;
+      if (const std::string difference = world_.Difference(object); !difference.empty())
+        verdict_.Fail("R4", difference);
+    }
     for (const auto& listener : listeners_) {
       if (listener->view == view) continue;
       verdict_.Fail("R4", listener->name + " believes" + Text(listener->view) + ", the cache holds" + Text(view));

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kgen/cache/snapshot.h"
+#include "kgen/codec/encode.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 #include "tests/simulation/listener.h"
@@ -96,6 +97,10 @@ class World {
   // Of refused objects the last good state may be there, or none.
   bool Agrees(const View& view, const Contents& contents) const;
 
+  // Returns in what the cached object differs from the server's after `change`, which may be a transform; "" in
+  // nothing.
+  std::string Difference(const AnyRef& object, const std::function<void(nlohmann::json&)>& change = {}) const;
+
   bool InScope(const std::string& key, const Held& held) const {
     return key.starts_with(namespace_) && (color.empty() || held.color == color);
   }
@@ -175,6 +180,20 @@ inline bool World::Agrees(const View& view, const Contents& contents) const {
     const auto held = contents.find(each.first);
     return held != contents.end() && InScope(held->first, held->second);
   });
+}
+
+inline std::string World::Difference(const AnyRef& object, const std::function<void(nlohmann::json&)>& change) const {
+  using nlohmann::json;
+  const meta::v1::ObjectMeta& meta = *object.metadata();
+  json cached = json::parse(Encode(object)),
+       stored = json::parse(Must(cluster_.Get("samples", meta.namespace_, meta.name)));
+  for (json* each : {&cached, &stored}) {
+    each->erase("apiVersion");
+    each->erase("kind");
+  }
+  if (change) change(stored);
+  if (cached == stored) return "";
+  return meta.name.str() + " is cached as " + cached.dump() + ", stored as " + stored.dump();
 }
 
 inline std::string Text(const View& view) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cache/informer.h"
+#include "cache/store/deliberate_bugs.h"
 
 namespace kgen::cache {
 namespace {
@@ -95,7 +96,8 @@ void Informer::Save() {
   ArmSave();
   if (!HasSynced() || !unsaved_ || !jobs_.empty() || saved_->busy()) return;
   const Shared<Informer> self(this);
-  saved_->Save(store_->Snapshot(), cluster_, refused_.size() == 0, [self](Result<AnySnapshot> before) {
+  const bool resumable = refused_.size() == 0 || Injected(Bug::kForgetsRefused);
+  saved_->Save(store_->Snapshot(), cluster_, resumable, [self](Result<AnySnapshot> before) {
     if (!before) {
       self->unsaved_ = true;
       return;

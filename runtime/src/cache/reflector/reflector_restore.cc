@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cache/reflector/reflector.h"
+#include "cache/store/deliberate_bugs.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/unstructured.h"
@@ -193,9 +194,10 @@ void Reflector::QuestionFailed(Turn turn, const Error& error) {
 // Equal versions of another cluster do not mean equal objects, and its versions are no bounds.
 void Reflector::ClusterIs(Turn turn, std::string uid) {
   questions_ = 0;
-  const bool same = !uid.empty() && uid == cluster_;
+  const bool same = (!uid.empty() && uid == cluster_) || Injected(Bug::kResumesElsewhere);
   const bool other = stale_ ? !same : !same && !uid.empty() && !cluster_.empty();
-  if (other) history_replaced_ = version_unusable_ = true;
+  if (other) version_unusable_ = true;
+  if (other && !Injected(Bug::kTrustsEqualVersions)) history_replaced_ = true;
   cluster_ = std::move(uid);
   Step next = &Reflector::SendAnyList;
   if (std::exchange(resumable_, false) && same) {
@@ -208,7 +210,8 @@ void Reflector::ClusterIs(Turn turn, std::string uid) {
 
 // Called after a bookmark, and when the history was checked.
 void Reflector::MayBeCurrent() {
-  if (!stale_ || !bookmarked_ || check_due_) return;
+  const bool bookmarked = bookmarked_ || Injected(Bug::kWaitsForNoBookmark);
+  if (!stale_ || !bookmarked || check_due_) return;
   stale_ = false;
   current_as_of_ = Now();
   fifo_.Complete(version_);

@@ -4,6 +4,7 @@
 
 #include "cache/saved/record.h"
 #include "cache/saved/saved_file.h"
+#include "cache/store/deliberate_bugs.h"
 #include "kgen/core/try.h"
 
 namespace kgen::cache {
@@ -160,6 +161,7 @@ Result<SavedState> ReadRecords(RecordReader& records, const SavedReader::OnBatch
     if (!on_batch(std::move(items), committed)) return Fail(Code::kCancelled, "reading was ended");
   }
   // Behind a commit, this is what a crash leaves while changes are appended.
+  if (last && Injected(Bug::kTakesTornTail)) (void)on_batch({}, last);
   if (last) return *std::move(last);
   return Fail(Code::kDecode, "it has no complete state: " + std::string(why));
 }

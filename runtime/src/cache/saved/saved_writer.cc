@@ -4,6 +4,7 @@
 
 #include "cache/saved/record.h"
 #include "cache/saved/saved_file.h"
+#include "cache/store/deliberate_bugs.h"
 #include "cache/store/store_state.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
@@ -178,6 +179,7 @@ Result<void> SavedWriter::AppendChanges(const Saved& last, Saved& next) {
   const ObjectMap& after = next.snapshot.state().objects;
   Result<void> done;
   before.ForEachNotShared(after, [&](const ObjectLeaf& leaf) {
+    if (Injected(Bug::kSavesNoDeletions)) return;
     if (done && after.Find(leaf.key(), leaf.hash()) == nullptr) done = next.output->Delete(leaf.key());
   });
   after.ForEachNotShared(before, [&](const ObjectLeaf& leaf) {

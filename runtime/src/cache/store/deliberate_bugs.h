@@ -21,6 +21,12 @@ enum class Bug : int {
   kReplayAfterRemoval = 5,      // listener: a handler that is removed during its replay still gets the rest of it
   kIgnoresReplacedHistory = 6,  // reflector: never checks whether the server's history was replaced
   kMergeKeepsOldState = 7,      // listener: a merged update does not get the newest state
+  kResumesElsewhere = 8,        // reflector: a saved state of another cluster counts as one of this cluster
+  kTrustsEqualVersions = 9,     // reflector: equal versions in another cluster count as equal objects
+  kWaitsForNoBookmark = 10,     // reflector: a resumed watch makes a saved state current
+  kForgetsRefused = 11,         // informer: a saved state counts as complete although objects were refused
+  kTakesTornTail = 12,          // reader of saved caches: elements without a commit count
+  kSavesNoDeletions = 13,       // writer of saved caches: leaves out what was deleted
 };
 
 #if !defined(KGEN_DELIBERATE_BUG)
