@@ -13,6 +13,7 @@
 
 #include "cache/informer.h"
 #include "cache/store/store.h"
+#include "kgen/codec/encode.h"
 
 namespace kgen::simulation {
 
@@ -123,6 +124,7 @@ struct Listener {
       Fail("O8", event, "with the version of another event");
     if (event.reason != Reason::kResync) return;
     ++told_again;
+    if (Encode(event.before) != Encode(event.now)) Fail("O8", event, "as unchanged, and it has changed");
     // Without resyncs only a list can find that nothing changed.
     if (!resyncs && ++same[event.key.str()] > informer->status().lists) Fail("O8", event, "again, and nothing changed");
   }

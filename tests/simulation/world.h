@@ -65,6 +65,7 @@ class World {
     copy_ = cluster_.resource_version();
     cluster_.SaveCopy();
   }
+  bool HasLostStates() const { return !lost_.empty(); }
   bool CanRestore() const { return copy_ != 0 && copy_ < cluster_.resource_version(); }
   void Restore() {
     lost_.push_back(states_);
