@@ -30,8 +30,8 @@ class PodLookup {
   // Starts to follow the pods, and blocks until all of them are known: from the server, or from the cache of an earlier
   // process. Errors: as WaitForCacheSync().
   [[nodiscard]] kgen::Result<void> Start(std::stop_token stop);
-  // False while the pods are those of an earlier process, and the server has not confirmed them: an address may belong
-  // to another pod by now.
+  // Returns false while the pods come from an earlier process and the server has not confirmed them: an address may
+  // belong to another pod by now.
   bool IsCurrent() const { return pods_.HasSynced(); }
 
   // The pod that has the address now. Pods that have ended gave theirs back, and pods on the network of their node

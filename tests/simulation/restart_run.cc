@@ -232,7 +232,7 @@ class RestartRun {
         break;
     }
     Log("fault: " + fault.verb + " " + what + ", " + std::to_string(fault.times) + " times");
-    // Who cannot ask which cluster this is takes all objects for those of another one.
+    // An informer that cannot ask which cluster this is takes all objects for objects of another one.
     verdict_.restored = verdict_.restored || fault.verb == "get";
     cluster_.Inject(std::move(fault));
   }
@@ -544,7 +544,7 @@ class RestartRun {
       [this](std::uint32_t n) { return Choose(n); }, [this] { Sleep("the disk", 1ms * Choose(4)); });
   std::uint64_t history_since_ = 0;
   int servers_ = 0;
-  // Of the current process.
+  // The following are about the current process.
   std::uint64_t began_at_ = 0;
   std::uint64_t watches_before_ = 0;
   bool calm_ = false, resting_ = false, synced_ = false, full_ = false;

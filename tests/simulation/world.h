@@ -88,14 +88,14 @@ class World {
     };
     return held(states_) || std::any_of(lost_.begin(), lost_.end(), held);
   }
-  // The same at any time.
+  // Returns whether the server has held this at any time.
   bool EverHeld(const View& view) const {
     const auto held = [&](const States& states) {
       return std::any_of(states.begin(), states.end(), [&](const auto& each) { return Agrees(view, each.second); });
     };
     return held(states_) || std::any_of(lost_.begin(), lost_.end(), held);
   }
-  // Of refused objects the last good state may be there, or none.
+  // Returns whether the view shows these contents. It may have the last good state of a refused object, or none.
   bool Agrees(const View& view, const Contents& contents) const;
 
   // Returns in what the cached object differs from the server's after `change`, which may be a transform; "" in

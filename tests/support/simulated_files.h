@@ -107,7 +107,7 @@ class SimulatedFiles::Input final : public cache::SavedInput {
   Result<std::size_t> Read(char* to, std::size_t size) override {
     if (auto works = files_->Check(process_); !works) return Fail(works.error());
     if (files_->reads_fail_ && files_->Coin()) return Fail(Code::kConfig, "cannot read: a simulated error");
-    // A read may be short, as those of files are not, but as the interface allows.
+    // A read may be short. Reads of real files are not, but the interface allows it.
     const std::size_t most = std::min(size, file_->content.size() - position_);
     const std::size_t count =
         most == 0 ? 0 : most - files_->choose_(static_cast<std::uint32_t>(std::min(most, std::size_t{4})));

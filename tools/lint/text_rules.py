@@ -118,11 +118,12 @@ def rule_arrows(tree):
 
 # The rooms of public headers that have no source of the same name, or whose source implements an interface.
 ROOM_OF_HEADER = {
-    "core": ("clock", "conditions", "enum_names", "executor", "object", "printer_column", "try", "waiter"),
+    "core": ("chrono", "clock", "conditions", "enum_names", "executor", "function", "object", "printer_column", "try",
+             "waiter"),
     "core/observers": ("observer",),
     "core/tables": ("value_type",),
     "client/verbs": ("async_client", "crd_text", "resource_client", "subresources", "verbs"),
-    "cache": ("dynamic_informer", "informer_options", "shared_informer", "sync_options"),
+    "cache": ("dynamic_informer", "informer_options", "shared_informer", "sync_options", "warm_start"),
     "cache/reflector": ("informer_status", "transform"),
     "controller/helpers": ("status_part",),
     "controller/manager": ("controller", "request"),

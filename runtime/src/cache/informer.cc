@@ -249,7 +249,7 @@ Result<void> Informer::WaitUntil(std::string_view version, std::stop_token stop,
             .With(doing));
   }
   if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(doing));
-  // The version of a saved state may be that of another cluster.
+  // A saved state may be of another cluster, whose versions mean nothing here.
   const auto reached = [&](const AnySnapshot& view) {
     return HasSynced() && VersionNumber(view.version()).value_or(0) >= *wanted;
   };

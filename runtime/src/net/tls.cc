@@ -15,7 +15,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/read_file.h"
+#include "core/files/read_file.h"
 #include "net/event_loop.h"
 #include "net/openssl_use.h"
 #include "net/tls_names.h"

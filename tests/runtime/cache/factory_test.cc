@@ -255,10 +255,6 @@ TEST_P(FactoryTest, SaysWhichOptionIsWrong) {
               HasSubstr("InformerOptions::warm_start has no name for the transform"));
   EXPECT_THAT(error_of({.defaults = {.warm_start = WarmStart{.folder = "unused", .save_every = 0s}}}, {}),
               HasSubstr("WarmStart::save_every is 0s, but a period must be positive"));
-  EXPECT_THAT(
-      error_of({.defaults = {.warm_start = WarmStart{.folder = "unused"}}, .tweak_list_options = [](ListOptions&) {}},
-               {}),
-      HasSubstr("does not work with FactoryOptions::tweak_list_options"));
 }
 
 TEST_P(FactoryTest, ResyncsEveryTenHoursATenthMoreOrLessUnlessToldOtherwise) {

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A manager whose caches start from those of an earlier process. It does not know what that has written, so it calls
-// nothing before they are current.
+// A manager whose caches start from files that an earlier process has saved. It does not know what that process has
+// written, so it calls nothing before they are current.
 #include "tests/runtime/controller/manager_fixture.h"
 #include "tests/support/private_folder.h"
 

@@ -57,7 +57,7 @@ class AnySnapshot {
   std::vector<ObjectKey> Keys() const;
   std::size_t size() const noexcept;
   // Returns the resource version up to which the snapshot includes all changes; "" before the first list. After a warm
-  // start it is that of the saved state at first, which may be of another cluster while the informer is stale.
+  // start it is the version of the saved state at first, which may be of another cluster while the informer is stale.
   String version() const;
   // Returns whether a newer state of the object could not be decoded; Get() returns the last good one.
   bool IsStale(const ObjectKey& key) const noexcept;

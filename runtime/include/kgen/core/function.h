@@ -185,7 +185,7 @@ class UniqueFunction<R(Args...)> {
 
 // A UniqueFunction that copies: each copy has a function object of its own, which must be copyable.
 //
-// Thread safety: calls from several threads are as safe as those of the function object. Copying allocates as making
+// Thread safety: calls from several threads are as safe as calls of the function object. Copying allocates as making
 // does, and throws what copying the object throws.
 template <typename Signature>
 class Function;

@@ -89,7 +89,7 @@ class Listener final : public SharedObject {
   // Whether the calls for all events before that place of the queue have returned.
   bool HandledUntil(const std::optional<std::uint64_t>& end) const KGEN_REQUIRES(mutex_);
   void SettleSync();
-  // Of all watches, or only of those for HasHandledSaved().
+  // Calls the functions of all watches, or only of the watches for HasHandledSaved().
   void FireSyncedCallbacks(bool all = true) noexcept;
   // The limit of the queue: none without a limit, and for calls that never wait in it.
   static std::optional<std::size_t> BytesLimit(const HandlerOptions& options) noexcept;

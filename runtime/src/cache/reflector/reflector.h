@@ -399,12 +399,12 @@ class Reflector final : public SharedObject {
   int streaming_attempts_ = 0;  // streaming lists of this round that ended without a marker
   int expirations_ = 0;         // without progress in between
 
-  // Of a saved cache.
+  // The following are about a saved cache.
   bool stale_ = false;                     // the state was restored, and is not known to be current
   bool bookmarked_ = false;                // a bookmark came since; what is missing is the check of the history
   bool resumable_ = false;                 // the restored state may be continued by a watch, if the cluster is the same
   std::optional<TimePoint> current_by_{};  // when a resumed watch without a bookmark gives way to a list
-  std::string cluster_;                    // the last answer, or that of the file; "" if unknown
+  std::string cluster_;                    // the last answer, or the UID in the file; "" if unknown
   int questions_ = 0;                      // that failed in a row
 
   // What status() returns besides the state.

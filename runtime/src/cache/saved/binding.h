@@ -12,7 +12,7 @@
 
 namespace kgen::cache {
 
-// A file is used only by an informer whose binding equals that of the file in every member. The cluster's UID is
+// An informer uses a file only if its binding equals the binding in the file, member by member. The cluster's UID is
 // compared by the reflector instead, because it must ask the server for it (docs/decisions/0023-warm-start.md).
 struct SavedBinding {
   std::string server{};       // host of the connection

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/file_handle.h"
+#include "core/files/file_handle.h"
 #include "kgen/core/try.h"
 
 namespace kgen::cache {

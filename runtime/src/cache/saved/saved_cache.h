@@ -109,7 +109,7 @@ class SavedCache final : public SharedObject {
   const Shared<Observer> observer_;
   const Shared<ReservedPost> ended_post_;
   const Shared<Waiter> room_;  // notified by Taken() and EndReading()
-  // Of the running task, or else of the strand. Absent once stopped.
+  // Used by the running task, or else by the strand. Absent once stopped.
   std::optional<SavedWriter> writer_;
 
   bool busy_ = false;

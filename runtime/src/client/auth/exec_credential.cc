@@ -12,7 +12,7 @@
 
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
-#include "core/read_file.h"
+#include "core/files/read_file.h"
 #include "kgen/codec/yaml.h"
 #include "kgen/core/quantity.h"
 #include "kgen/core/time.h"

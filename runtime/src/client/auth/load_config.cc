@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/auth/kubeconfig.h"
-#include "core/read_file.h"
+#include "core/files/read_file.h"
 #include "kgen/client/config.h"
 #include "net/trim.h"
 #include "net/url.h"

@@ -19,7 +19,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/file_handle.h"
+#include "core/files/file_handle.h"
 
 namespace kgen::client {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/read_file.h"
+#include "core/files/read_file.h"
 #include "net/trim.h"
 
 namespace kgen::client {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "client/verbs/kind_registry.h"
-#include "core/read_file.h"
+#include "core/files/read_file.h"
 #include "kgen/client/raw_resource.h"
 #include "kgen/client/rest_mapper.h"
 #include "kgen/codec/decode.h"

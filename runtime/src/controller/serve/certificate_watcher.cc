@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "core/read_file.h"
+#include "core/files/read_file.h"
 
 namespace kgen::controller {
 namespace {

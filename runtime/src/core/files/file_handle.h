@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // FileHandle: owns a file descriptor.
-#ifndef KGEN_SRC_CORE_FILE_HANDLE_H_
-#define KGEN_SRC_CORE_FILE_HANDLE_H_
+#ifndef KGEN_SRC_CORE_FILES_FILE_HANDLE_H_
+#define KGEN_SRC_CORE_FILES_FILE_HANDLE_H_
 
 #include <unistd.h>
 
@@ -32,4 +32,4 @@ class FileHandle {
 
 }  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CORE_FILE_HANDLE_H_
+#endif  // KGEN_SRC_CORE_FILES_FILE_HANDLE_H_

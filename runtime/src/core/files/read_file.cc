@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "core/read_file.h"
+#include "core/files/read_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/file_handle.h"
+#include "core/files/file_handle.h"
 
 namespace kgen::detail {
 namespace {

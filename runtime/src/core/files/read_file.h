@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // ReadFile(): the content of a small file, such as a token or a certificate.
-#ifndef KGEN_SRC_CORE_READ_FILE_H_
-#define KGEN_SRC_CORE_READ_FILE_H_
+#ifndef KGEN_SRC_CORE_FILES_READ_FILE_H_
+#define KGEN_SRC_CORE_FILES_READ_FILE_H_
 
 #include <cstddef>
 #include <string>
@@ -18,4 +18,4 @@ Result<std::string> ReadFile(std::string_view what, const std::string& path, std
 
 }  // namespace kgen::detail
 
-#endif  // KGEN_SRC_CORE_READ_FILE_H_
+#endif  // KGEN_SRC_CORE_FILES_READ_FILE_H_
