@@ -4,8 +4,8 @@
 // kgen_simulate --seed S --replay TRACE  runs one trace again, and prints what happens
 // kgen_simulate --find-bug B --seeds N   passes if a seed finds the deliberate bug (only where those are built in)
 //
-// Each seed is one of the informer, and one of processes whose informer saves its cache. With --informers, --restarts or
-// --elections it is one of the informer alone, of such processes, or of leader election.
+// Each seed is one of the informer, and one of processes whose informer saves its cache. With --informers it is one of
+// the informer alone, with --restarts of such processes, with --elections of leader election.
 #include <algorithm>
 #include <charconv>
 #include <chrono>

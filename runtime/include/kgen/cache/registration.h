@@ -85,8 +85,8 @@ class [[nodiscard]] Registration {
   // option that HandlerOptions does not allow).
   Result<void> status() const;
   // Returns true once the informer has synced and the handler has returned from (or thrown in) every event that came
-  // before: the events of the initial state and, after a warm start, what followed until the cache was current. It stays
-  // true.
+  // before: the events of the initial state and, after a warm start, what followed until the cache was current. It
+  // stays true.
   bool HasSynced() const noexcept;
   std::size_t Backlog() const noexcept;  // events that wait, without the running one
   std::string name() const;

@@ -10,9 +10,9 @@
 #include <new>
 #include <utility>
 
+#include "core/files/read_file.h"
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
-#include "core/files/read_file.h"
 #include "kgen/codec/yaml.h"
 #include "kgen/core/quantity.h"
 #include "kgen/core/time.h"
