@@ -114,8 +114,8 @@ TEST_P(WarmSavingTest, JoinWaitsForTheRunningSaveAndGivesBackTheLock) {
   Core()->Stop();
   Run();
   EXPECT_TRUE(Core()->IsStopped());
-  const auto first = simulation_.Spawn([&] { return Core()->Join({}); });
-  const auto second = simulation_.Spawn([&] { return Core()->Join({}); });
+  const auto first = simulation_.Spawn([informer = Core()] { return informer->Join({}); });
+  const auto second = simulation_.Spawn([informer = Core()] { return informer->Join({}); });
   Run();
   EXPECT_FALSE(first.done());
   EXPECT_FALSE(second.done());
@@ -140,7 +140,7 @@ TEST_P(WarmSavingTest, AStopEndsTheReading) {
   for (std::uint32_t steps = simulation_.Choose(40); steps > 0; --steps) (void)Core()->status();
   Core()->Stop();
   Run();
-  const auto joined = simulation_.Spawn([&] { return Core()->Join({}); });
+  const auto joined = simulation_.Spawn([informer = Core()] { return informer->Join({}); });
   Run();
   EXPECT_TRUE(joined.done());
   EXPECT_THAT(received, IsEmpty());
@@ -154,7 +154,7 @@ TEST_P(WarmSavingTest, AStopDuringTheReadingAppliesNothing) {
   Start();
   Core()->Stop();
   Run();
-  const auto joined = simulation_.Spawn([&] { return Core()->Join({}); });
+  const auto joined = simulation_.Spawn([informer = Core()] { return informer->Join({}); });
   Run();
   EXPECT_FALSE(joined.done()) << "the file is still open";
   held_->LetGo();

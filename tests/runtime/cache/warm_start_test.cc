@@ -136,7 +136,7 @@ TEST_P(WarmStartTest, WhoWaitsForAVersionWaitsForACurrentState) {
   SaveFirst("5", {ObjectJson("a", "1")});
   NextProcess();
   Resume();
-  const auto wait = simulation_.Spawn([&] { return Core()->WaitUntil("4", {}, 1min); });
+  const auto wait = simulation_.Spawn([informer = Core()] { return informer->WaitUntil("4", {}, 1min); });
   Run();
   EXPECT_FALSE(wait.done());
   SendToWatch(BookmarkJson("7"));
