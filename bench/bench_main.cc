@@ -13,10 +13,13 @@ int main(int argc, char** argv) {
   if (!arguments.empty() && arguments[0] == "soak") return kgen::bench::SoakMain({argv + 2, argv + argc});
   if (!arguments.empty() && arguments[0] == kgen::bench::kSoakServerFlag)
     return kgen::bench::ServePods({argv + 2, argv + argc});
+  if (!arguments.empty() && arguments[0] == kgen::bench::kWarmStartFlag)
+    return kgen::bench::WarmStartMain({argv + 2, argv + argc});
   const auto wanted = [&](const char* name) {
     return arguments.empty() || std::find(arguments.begin(), arguments.end(), name) != arguments.end();
   };
   if (wanted("lister_storm")) kgen::bench::CompareListerReads();
   if (wanted("longest_task")) kgen::bench::MeasureLongestTasks();
+  if (wanted("warm_start")) kgen::bench::MeasureWarmStarts();
   return 0;
 }

@@ -12,10 +12,14 @@ namespace kgen::bench {
 
 void CompareListerReads();   // lister_storm
 void MeasureLongestTasks();  // longest_task
+void MeasureWarmStarts();    // warm_start
 
 // `./dev bench soak`. Arguments: pods=N updates=N timed=N (how many of them at 5,000 a second) relists=N csv=FILE.
 // Returns the exit code.
 int SoakMain(const std::vector<std::string>& arguments);
+// With this as the first argument, the program is one of the processes of warm_start. Returns the exit code.
+inline constexpr std::string_view kWarmStartFlag = "--warm-start";
+int WarmStartMain(const std::vector<std::string>& arguments);
 // With this as the first argument, the program is the soak's server.
 inline constexpr std::string_view kSoakServerFlag = "--soak-server";
 

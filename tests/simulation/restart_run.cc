@@ -356,6 +356,7 @@ class RestartRun {
     history_since_ = cluster_.resource_version();
     unnoticed_ = false;
     Log("it is another server now");
+    for (std::uint32_t writes = 3 + Choose(10); writes > 0; --writes) Write();
   }
 
   // The file then may have an earlier state. If that is of another history, the server's may look like it.
