@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The codec's rows: the cost of decoding and copying a reference pod, in instructions, allocations and bytes.
+// The codec's rows: the cost of decoding, encoding and copying a reference pod, in instructions, allocations and bytes.
 //
 // Instructions are the difference of two runs of different length under callgrind, so that start-up and the preparation
 // of the data cancel out; decoding and destroying are both included. The rows use counts instead of times because
@@ -13,6 +13,7 @@
 #include "bench/reference_pods.h"
 #include "k8s/core/v1/types.h"
 #include "kgen/codec/decode.h"
+#include "kgen/codec/encode.h"
 
 namespace kgen::bench {
 
@@ -75,6 +76,24 @@ Result<Figures> Copy(std::size_t count, bool counted) {
   return Figures{{"allocations", static_cast<double>(Heap::Allocations()) / static_cast<double>(count)}};
 }
 
+// Encodes pods of a cache one after the other, as a saved cache does.
+Result<Figures> EncodeFromCache(std::size_t count) {
+  constexpr std::size_t kPods = 200;
+  ObjectDecoder decoder(Pod::kTable);
+  std::vector<AnyRef> cache;
+  for (std::size_t i = 0; i < kPods; ++i) {
+    auto pod = decoder.Decode(Pods()[i]);
+    if (!pod) return Fail(std::move(pod).error());
+    cache.push_back(*std::move(pod));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text.clear();
+    detail::EncodeStruct(cache[i % kPods].object(), Pod::kTable, text);
+  }
+  return Figures{};
+}
+
 // Arguments: what to do, how often, and `counted` to count heap use, which costs instructions.
 Result<Figures> RunCodec(const std::vector<std::string>& arguments) {
   if (arguments.size() < 2) return Fail(Code::kInvalidArgument, "codec: what to do, and how often");
@@ -83,7 +102,8 @@ Result<Figures> RunCodec(const std::vector<std::string>& arguments) {
   if (arguments[0] == "cache") return DecodeIntoCache(count, counted);
   if (arguments[0] == "once") return DecodeOnce(count, counted);
   if (arguments[0] == "copy") return Copy(count, counted);
-  return Fail(Code::kInvalidArgument, "codec: cache, once or copy");
+  if (arguments[0] == "encode") return EncodeFromCache(count);
+  return Fail(Code::kInvalidArgument, "codec: cache, once, copy or encode");
 }
 
 Result<double> Figure(const std::string& what, std::size_t count, const std::string& name) {
@@ -114,6 +134,7 @@ void AddCodecRows(Budget& budget) {
   budget.Add(
       Row{"decode_once_allocations", 131, "allocations/pod", [] { return Figure("once", kLong, "allocations"); }});
   budget.Add(Row{"decode_once_bytes", 14'800, "bytes/pod", [] { return Figure("once", kLong, "bytes"); }});
+  budget.Add(Row{"encode_instructions", 101'000, "instructions/pod", [] { return Instructions("encode"); }});
   budget.Add(Row{"deep_copy_instructions", 50'000, "instructions/pod", [] { return Instructions("copy"); }});
   budget.Add(Row{"deep_copy_allocations", 131, "allocations/pod", [] { return Figure("copy", kLong, "allocations"); }});
 }

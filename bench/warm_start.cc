@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The cost of saving 100,000 reference pods, and of a restart from the file until the first read, whole and projected.
-// Each figure is that of a process of its own.
+// A process of its own measures each figure.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -52,7 +52,7 @@ void Print(const char* what, std::size_t pods, const Spent& from, const Spent& t
 // An informer that saves in that folder. Never destroyed, since destruction is not measured.
 template <typename T>
 struct SavingPods {
-  Shared<Executor> executor = MakeThreadPool({.threads = 2});
+  Shared<Executor> executor = Must(MakeThreadPool({.threads = 2}));
   Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();
   k8s::SharedInformerFactory factory;
 

@@ -123,13 +123,13 @@ class RestartRun {
     settings.saved = cache::SavedSettings{.files = files_, .binding = Binding(), .every = every_};
     auto source = cache::MakeListWatch(
         *connection_, *Sample::kTable.kind,
-        {.namespace_ = world_.namespace_, .label_selector = world_.color.empty() ? "" : "color=" + world_.color}, {},
+        {.namespace_ = world_.namespace_, .label_selector = world_.color.empty() ? "" : "color=" + world_.color},
         cache::FormOf(Sample::kTable));
-    core_ = MakeShared<cache::Informer>(*connection_, std::move(source), Sample::kTable, std::move(settings));
+    informer_ = MakeShared<cache::Informer>(*connection_, std::move(source), Sample::kTable, std::move(settings));
     for (std::uint32_t n = Choose(3); n > 0; --n) AddListener();
     Log(std::string(calm ? "start, calm" : "start") +
         (saved ? ", with the saved version " + saved->state.version : ""));
-    core_->Start(stop_.get_token());
+    informer_->Start(stop_.get_token());
     if (Choose(2) == 0) SpawnWait(Choose(2) == 0);
     if (calm && saved) CheckResumes(saved->state);
   }
@@ -241,14 +241,14 @@ class RestartRun {
     auto listener = std::make_unique<Listener>();
     listener->name = "handler " + std::to_string(listeners_.size());
     listener->verdict = &verdict_;
-    listener->core = core_.get().get();
+    listener->informer = informer_.get().get();
     listener->merges = Choose(4) == 0;
     HandlerOptions options{.resync = kNever, .name = listener->name};
-    if (listener->merges) options.backlog_bytes = Choose(4) * std::size_t{600};
+    if (listener->merges) options.backlog_bytes = Choose(4) * std::size_t{600} + 1;
     const bool slow = listener->merges || Choose(4) == 0;
     Log("add " + listener->name + (slow ? ", slow" : ""));
     Listener* self = listeners_.emplace_back(std::move(listener)).get();
-    self->registration.emplace(core_->AddEventHandler(
+    self->registration.emplace(informer_->AddEventHandler(
         [this, self, slow](const AnyEvent& event) {
           self->Hear(event);
           if (slow) Sleep("slow work", 1ms * Choose(30));
@@ -265,10 +265,10 @@ class RestartRun {
       SyncOptions options{.stale = stale, .patient = true};
       for (Listener* listener : waited) options.handlers.push_back(&*listener->registration);
       const auto synced =
-          cache::WaitForSync(*cluster_.simulation().executor(), stop_.get_token(), {core_.get()}, options);
+          cache::WaitForSync(*cluster_.simulation().executor(), stop_.get_token(), {informer_.get()}, options);
       if (!synced) return;  // stopped
-      if (!stale && !core_->HasSynced()) verdict_.Fail("O5", "a wait ended, and the informer has not synced");
-      if (core_->store()->Snapshot().version().empty()) verdict_.Fail("R2", "a wait ended without a state");
+      if (!stale && !informer_->HasSynced()) verdict_.Fail("O5", "a wait ended, and the informer has not synced");
+      if (informer_->store()->Snapshot().version().empty()) verdict_.Fail("R2", "a wait ended without a state");
       CheckStore();
       for (Listener* listener : waited) CheckView(*listener, stale);
     });
@@ -284,14 +284,14 @@ class RestartRun {
     if (how != 0) files_->CrashAt(0);
     resting_ = true;
     Log(how == 0 ? "stop" : how == 1 ? "the process crashes" : "the power fails");
-    if (core_->HasSynced()) CheckSynced();
-    core_->Stop();
-    if (auto joined = core_->Join({}); !joined) verdict_.Fail("O7", joined.error().ToString());
+    if (informer_->HasSynced()) CheckSynced();
+    informer_->Stop();
+    if (auto joined = informer_->Join({}); !joined) verdict_.Fail("O7", joined.error().ToString());
     for (const auto& listener : listeners_) listener->removed = true;
     stop_.request_stop();
     Check(cluster_.simulation().RunUntilIdle());
     listeners_.clear();
-    core_ = {};
+    informer_ = {};
     connection_.reset();
     Check(cluster_.simulation().RunUntilIdle());
     CheckNothingIsLeft();
@@ -338,7 +338,7 @@ class RestartRun {
 
   void Restore() {
     if (!world_.CanRestore()) return;
-    if (core_) watches_before_ = core_->status().watches;
+    if (informer_) watches_before_ = informer_->status().watches;
     world_.Restore();
     history_since_ = cluster_.resource_version();
     unnoticed_ = verdict_.restored = restored_ = true;
@@ -409,8 +409,10 @@ class RestartRun {
   // no file.
   void ForgetWhatLooksTheSame() {
     const std::optional<OnDisk> saved = ReadDisk();
-    verdict_.restored = saved && !IsOfThisHistory(*saved);
-    unnoticed_ = verdict_.restored && saved->state.cluster == Uid();
+    // The last good state of an object that is refused may also be of a lost history.
+    verdict_.restored = world_.HasLostStates();
+    foreign_ = saved && !IsOfThisHistory(*saved);
+    unnoticed_ = foreign_ && saved->state.cluster == Uid();
     watches_before_ = 0;
     restored_ = false;
     if (!unnoticed_ || Number(saved->state.version) > cluster_.resource_version()) return;
@@ -422,8 +424,8 @@ class RestartRun {
   // the same reason.
   bool MayWrite() {
     if (!unnoticed_) return true;
-    if (!core_ || files_->crashed()) return false;
-    const cache::InformerStatus status = core_->status();
+    if (!informer_ || files_->crashed()) return false;
+    const cache::InformerStatus status = informer_->status();
     const bool noticed = status.watches > watches_before_ && status.state == cache::InformerState::kWatching &&
                          Number(status.resource_version) <= cluster_.resource_version();
     const std::optional<OnDisk> saved = ReadDisk();
@@ -434,7 +436,7 @@ class RestartRun {
   // --- The oracle
 
   void CheckStore() {
-    const cache::AnySnapshot snapshot = core_->store()->Snapshot();
+    const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
     const View view = ViewOf(snapshot);
     if (snapshot.version().empty()) {
       if (!view.empty()) verdict_.Fail("O1", "objects without a version");
@@ -445,13 +447,14 @@ class RestartRun {
       verdict_.Fail("O1", "the store at version " + std::to_string(version) + " holds" + Text(view) +
                               ", which the server never held");
     }
-    if (core_->HasSynced() == core_->status().stale) verdict_.Fail("R1", "synced and stale, or neither with a state");
-    if (core_->HasSynced() && !std::exchange(synced_, true)) CheckSynced();
+    if (informer_->HasSynced() == informer_->status().stale)
+      verdict_.Fail("R1", "synced and stale, or neither with a state");
+    if (informer_->HasSynced() && !std::exchange(synced_, true)) CheckSynced();
   }
 
   void CheckSynced() {
     if (restored_) return;  // the informer may not know it yet
-    const cache::AnySnapshot snapshot = core_->store()->Snapshot();
+    const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
     const std::uint64_t version = Number(snapshot.version());
     if (version > cluster_.resource_version() || !world_.Agrees(ViewOf(snapshot), world_.At(version))) {
       verdict_.Fail("R1", "it has synced at version " + std::to_string(version) + " with" + Text(ViewOf(snapshot)) +
@@ -466,8 +469,8 @@ class RestartRun {
   // A view that has handled a whole state is one that the server once had; see informer_run.cc for the exceptions. A
   // list may follow the saved state at once, and its events come in steps.
   void CheckView(const Listener& listener, bool stale) {
-    if (stale && core_->status().lists > 0) return;
-    if (world_.EverHeld(listener.view) || listener.registration->Backlog() > 0 || core_->IsStopped()) return;
+    if (stale && informer_->status().lists > 0) return;
+    if (world_.EverHeld(listener.view) || listener.registration->Backlog() > 0 || informer_->IsStopped()) return;
     verdict_.Fail("R2", listener.name + " has handled" + Text(listener.view) + ", which the server never held");
   }
 
@@ -475,14 +478,14 @@ class RestartRun {
     const Nanos age = cluster_.simulation().clock()->WallNow().time_since_epoch() - Nanos(saved.saved_at);
     const std::uint64_t version = Number(saved.version);
     const bool resumes = saved.resumable && saved.cluster == Uid() && age < 10min - 1s && version >= history_since_ &&
-                         version <= cluster_.resource_version() && !forgets_ && !verdict_.restored;
+                         version <= cluster_.resource_version() && !forgets_ && !foreign_;
     if (!resumes) return;
     Check(cluster_.simulation().Advance(100s));
-    if (core_->IsStopped() || !bookmarks_) return;
-    if (core_->status().lists != 0 || !core_->HasSynced()) {
+    if (informer_->IsStopped() || !bookmarks_) return;
+    if (informer_->status().lists != 0 || !informer_->HasSynced()) {
       verdict_.Fail("R3", "the saved version " + saved.version + " was not resumed: the informer is " +
-                              std::string(ToString(core_->status().state)) + " after " +
-                              std::to_string(core_->status().lists) + " lists");
+                              std::string(ToString(informer_->status().state)) + " after " +
+                              std::to_string(informer_->status().lists) + " lists");
     }
   }
 
@@ -494,10 +497,10 @@ class RestartRun {
     if (Choose(2) == 0) cluster_.Restart();  // also frees what stalls
     Check(cluster_.simulation().Advance(15min));
     CheckStore();
-    const cache::AnySnapshot snapshot = core_->store()->Snapshot();
+    const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
     const View view = ViewOf(snapshot);
-    const cache::InformerStatus status = core_->status();
-    if (!core_->HasSynced() || status.stale || !world_.Agrees(view, world_.Now())) {
+    const cache::InformerStatus status = informer_->status();
+    if (!informer_->HasSynced() || status.stale || !world_.Agrees(view, world_.Now())) {
       verdict_.Fail("R4", "at rest the cache holds" + Text(view) + ", the server" + Text(world_.Now()) +
                               "; the informer is " + std::string(ToString(status.state)));
     }
@@ -549,11 +552,12 @@ class RestartRun {
   std::uint64_t began_at_ = 0;
   std::uint64_t watches_before_ = 0;
   bool calm_ = false, resting_ = false, synced_ = false, full_ = false;
+  bool foreign_ = false;    // the file has a state of a history that is lost
   bool restored_ = false;   // the server, while the process was running
   bool unnoticed_ = false;  // that a copy was restored
   std::stop_source stop_;
   std::optional<Connection> connection_;
-  testing::OwnedInformer core_;
+  testing::OwnedInformer informer_;
   std::vector<std::unique_ptr<Listener>> listeners_;
 };
 

@@ -26,6 +26,9 @@ class ObservedListWatch final : public cache::ListWatch {
     on_request_(options);
     return source_->Watch(options, std::move(strand), std::move(sink));
   }
+  Shared<StreamCall> Cluster(Shared<Strand> strand, Shared<StreamSink> sink) override {
+    return source_->Cluster(std::move(strand), std::move(sink));
+  }
   Shared<client::ReconnectGate> gate() const override { return source_->gate(); }
   void UseJson() noexcept override { source_->UseJson(); }
   bool SupportsStreamingList() const noexcept override { return source_->SupportsStreamingList(); }

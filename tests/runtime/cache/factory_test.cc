@@ -250,10 +250,10 @@ TEST_P(FactoryTest, SaysWhichOptionIsWrong) {
   EXPECT_THAT(error_of({.defaults = {.warm_start = WarmStart{}}}, {}),
               HasSubstr("InformerOptions::warm_start has no folder"));
   EXPECT_THAT(error_of({.defaults = {.transform = [](AnyRef object) -> Result<AnyRef> { return object; },
-                                     .warm_start = WarmStart{.folder = "unused"}}},
+                                     .warm_start = WarmStart{.folder = "/nonexistent/cache"}}},
                        {}),
               HasSubstr("InformerOptions::warm_start has no name for the transform"));
-  EXPECT_THAT(error_of({.defaults = {.warm_start = WarmStart{.folder = "unused", .save_every = 0s}}}, {}),
+  EXPECT_THAT(error_of({.defaults = {.warm_start = WarmStart{.folder = "/nonexistent/cache", .save_every = 0s}}}, {}),
               HasSubstr("WarmStart::save_every is 0s, but a period must be positive"));
 }
 

@@ -580,7 +580,7 @@ TEST_P(CoalescingTest, IsSyncedEvenIfAnInitialObjectIsDeletedBeforeItsDelivery) 
 // The running call is for the object before them.
 // Contract: invariant L4.
 TEST_P(CoalescingTest, IsNotSyncedWhileACallIsRunningBehindWhichAllOthersWereCancelled) {
-  const auto listener = Listen([this](const AnyEvent&) { WaitForGate(); }, {.backlog_bytes = 0});
+  const auto listener = Listen([this](const AnyEvent&) { WaitForGate(); }, {.backlog_bytes = 1});
   listener->Deliver(Events(Add("running", true)));
   listener->Deliver(Events(Add("gone", true)));
   listener->InitialQueued();

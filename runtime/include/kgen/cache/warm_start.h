@@ -26,12 +26,11 @@
 namespace kgen {
 
 // Options of warm starts. A plain value.
-// Errors: kInvalidArgument, where InformerOptions says, if they are incomplete, or if the factory has
-// FactoryOptions::tweak_list_options, because nothing tells which objects that selects.
+// Errors: kInvalidArgument, where InformerOptions says, if they are incomplete.
 struct WarmStart {
   // Required: a folder that belongs to the user of the process and that others cannot read. If only its last part is
-  // missing, the informer makes it. Each informer has one file in it. Two processes must not save the same informer in one folder: the second one does not save, and
-  // the observer hears so.
+  // missing, the informer makes it. Each informer has one file in it. Two processes must not save the same informer in
+  // one folder: the second one does not save, and the observer hears so.
   std::string folder{};
   // Required if the informer has a transform: a name that changes with what the transform does. A file that was saved
   // with another name is not used.

@@ -48,7 +48,6 @@ ListOptions Reflector::WatchOptions(Watch& watch, std::string version) {
 }
 
 void Reflector::SendWatch(Turn turn) {
-  if (stale_ && current_by_ && Now() >= *current_by_) return StartRound(std::move(turn));
   bookmarked_ = false;
   Watching& state = Become(Watching{.request = Request(std::move(turn)), .watch = {}, .decoder = MakeDecoder()});
   const ListOptions options = WatchOptions(state.watch, version_);
