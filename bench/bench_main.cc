@@ -21,5 +21,6 @@ int main(int argc, char** argv) {
   if (wanted("lister_storm")) kgen::bench::CompareListerReads();
   if (wanted("longest_task")) kgen::bench::MeasureLongestTasks();
   if (wanted("warm_start")) kgen::bench::MeasureWarmStarts();
+  if (wanted("pod_lookup")) kgen::bench::MeasurePodLookups();
   return 0;
 }

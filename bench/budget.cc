@@ -67,11 +67,11 @@ int Budget::RunChild(std::string_view name, const std::vector<std::string>& argu
 bool Budget::RunRow(const Row& row) const {
   const Result<double> value = row.measure();
   if (!value) {
-    std::printf("%-34s %12s %12.6g %-18s SHORT (%s)\n", row.name.c_str(), "-", row.bar, row.unit.c_str(),
+    std::printf("%-36s %12s %12.6g %-18s SHORT (%s)\n", row.name.c_str(), "-", row.bar, row.unit.c_str(),
                 value.error().ToString().c_str());
   } else {
     const bool good = *value <= row.bar;
-    std::printf("%-34s %12.6g %12.6g %-18s %s\n", row.name.c_str(), *value, row.bar, row.unit.c_str(),
+    std::printf("%-36s %12.6g %12.6g %-18s %s\n", row.name.c_str(), *value, row.bar, row.unit.c_str(),
                 good ? "ok" : "SHORT");
   }
   std::fflush(stdout);

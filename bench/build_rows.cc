@@ -115,7 +115,7 @@ std::vector<std::string> GenerateCommand(const std::string& out) {
   std::vector<std::string> command{KGEN_BENCH_TOOL, "generate", "--out", out, "--namespace", "k8s", "--split-by-group"};
   std::vector<std::string> documents;
   for (const auto& entry : fs::directory_iterator(KGEN_BENCH_SOURCE_DIR "/openapi/kubernetes-1.36")) {
-    if (entry.path().extension() == ".json") documents.push_back(entry.path().string());
+    if (entry.is_regular_file()) documents.push_back(entry.path().string());
   }
   std::sort(documents.begin(), documents.end());
   command.insert(command.end(), documents.begin(), documents.end());

@@ -10,6 +10,7 @@
 
 #include "bench/budget.h"
 #include "bench/heap.h"
+#include "bench/protobuf_pods.h"
 #include "bench/reference_pods.h"
 #include "k8s/core/v1/types.h"
 #include "kgen/codec/decode.h"
@@ -61,6 +62,27 @@ Result<Figures> DecodeOnce(std::size_t count, bool counted) {
   return Figures{{"allocations", static_cast<double>(Heap::Allocations()) / n}, {"bytes", bytes / n}};
 }
 
+const std::vector<std::string>& ProtobufPods() {
+  static const std::vector<std::string> kMessages = [] {
+    std::vector<std::string> messages;
+    for (const std::string& pod : Pods()) messages.push_back(AsProtobufPod(pod));
+    return messages;
+  }();
+  return kMessages;
+}
+
+// Does the same from protobuf, as Get would if answers came in it.
+Result<Figures> DecodeProtobufOnce(std::size_t count) {
+  const std::vector<std::string>& pods = ProtobufPods();
+  double bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto pod = Decode<Pod>(pods[i], {.encoding = Encoding::kProtobuf});
+    if (!pod) return Fail(pod.error());
+    bytes += static_cast<double>(pods[i].size());
+  }
+  return Figures{{"size", bytes / static_cast<double>(count)}};
+}
+
 // Deep copies of pods from a cache, one after the other.
 Result<Figures> Copy(std::size_t count, bool counted) {
   constexpr std::size_t kPods = 200;
@@ -101,9 +123,10 @@ Result<Figures> RunCodec(const std::vector<std::string>& arguments) {
   const bool counted = arguments.size() == 3 && arguments[2] == "counted";
   if (arguments[0] == "cache") return DecodeIntoCache(count, counted);
   if (arguments[0] == "once") return DecodeOnce(count, counted);
+  if (arguments[0] == "protobuf") return DecodeProtobufOnce(count);
   if (arguments[0] == "copy") return Copy(count, counted);
   if (arguments[0] == "encode") return EncodeFromCache(count);
-  return Fail(Code::kInvalidArgument, "codec: cache, once, copy or encode");
+  return Fail(Code::kInvalidArgument, "codec: cache, once, protobuf, copy or encode");
 }
 
 Result<double> Figure(const std::string& what, std::size_t count, const std::string& name) {
@@ -135,6 +158,8 @@ void AddCodecRows(Budget& budget) {
       Row{"decode_once_allocations", 131, "allocations/pod", [] { return Figure("once", kLong, "allocations"); }});
   budget.Add(Row{"decode_once_bytes", 14'800, "bytes/pod", [] { return Figure("once", kLong, "bytes"); }});
   budget.Add(Row{"encode_instructions", 101'000, "instructions/pod", [] { return Instructions("encode"); }});
+  budget.Add(
+      Row{"decode_protobuf_once_instructions", 150'000, "instructions/pod", [] { return Instructions("protobuf"); }});
   budget.Add(Row{"deep_copy_instructions", 50'000, "instructions/pod", [] { return Instructions("copy"); }});
   budget.Add(Row{"deep_copy_allocations", 131, "allocations/pod", [] { return Figure("copy", kLong, "allocations"); }});
 }

@@ -13,6 +13,7 @@ namespace kgen::bench {
 void CompareListerReads();   // lister_storm
 void MeasureLongestTasks();  // longest_task
 void MeasureWarmStarts();    // warm_start
+void MeasurePodLookups();    // pod_lookup
 
 // `./dev bench soak`. Arguments: pods=N updates=N timed=N (how many of them at 5,000 a second) relists=N csv=FILE.
 // Returns the exit code.

@@ -2,9 +2,9 @@
 //
 // The first sync of reference pods, and a relist after it: transport, codec and informer process prepared bytes. One
 // handler is registered, as in any program.
-#include <malloc.h>
-
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +14,7 @@
 #include "bench/heap.h"
 #include "bench/pod_informer.h"
 #include "bench/process.h"
+#include "bench/protobuf_pods.h"
 #include "bench/reference_pods.h"
 #include "bench/scripted_transport.h"
 #include "bench_parts/projections.h"
@@ -27,19 +28,22 @@ namespace {
 using k8s::core::v1::Pod;
 using namespace std::chrono_literals;
 
+constexpr char kVersion[] = "7000000";
 constexpr std::size_t kPods = 10'000;
 constexpr std::size_t kFewPods = 1'000;  // the two sizes whose difference is the cost of a pod
 constexpr std::size_t kMorePods = 3'000;
 
 // ---------------------------------------------------------------------------------------------- prepared bytes
 
-// Returns the pods as a streaming list sends them, with kind and apiVersion in each object.
-std::string AsEvents(const std::vector<std::string>& pods) {
-  std::string text;
-  for (const std::string& pod : pods) {
-    text += R"({"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1",)" + pod.substr(1) + "}\n";
-  }
-  return text;
+// Which requests the informer makes, and the encoding of the responses.
+struct Form {
+  bool streaming = false;
+  bool protobuf = false;
+};
+
+std::string BytesOf(const std::vector<std::string>& pods, Form form) {
+  if (form.protobuf) return form.streaming ? AsProtobufEvents(pods, kVersion) : AsProtobufList(pods, kVersion);
+  return form.streaming ? AsEvents(pods) : AsArray(pods);
 }
 
 // Returns the pod in a later state: with another version, and another second in its status.
@@ -69,10 +73,11 @@ struct PodInformer {
   Registration registration;
   std::size_t received = 0;  // by the handler
 
-  void Start(bool streaming) {
+  void Start(bool streaming, bool drop_managed_fields = false) {
     const Connection connection = Connection::Over({.transport = transport, .executor = executor});
     FactoryOptions options;
     options.defaults.streaming_list = streaming;
+    options.defaults.drop_managed_fields = drop_managed_fields;
     factory = std::make_unique<k8s::SharedInformerFactory>(connection, std::move(options));
     registration = Pods().AddEventHandler({
         .on_add = [this](const Added<T>&) { ++received; },
@@ -113,102 +118,108 @@ struct PodInformer {
   Result<void> Relist(const std::string& version, std::string_view items) {
     const int watches = transport->watches();
     transport->SetList("Pod", version, items);
-    transport->Send(
-        R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}})"
-        "\n");
+    transport->SendExpired();
     return WaitForVersion(version, watches + 1);
   }
 };
 
-// Arguments: a file of items or, for a streaming list, of events; and which of the two.
+// Arguments: a file with the bytes of a list or of a streaming list, then words: `streaming`, `protobuf`, `dropping` to
+// drop managedFields, and `counted` to count heap use, which costs instructions.
 template <typename T>
 Result<Figures> SyncOnce(const std::vector<std::string>& arguments) {
-  const bool streaming = arguments.at(1) == "stream";
-  Result<MappedItems> items = MappedItems::Open(arguments.at(0));
-  if (!items) return Fail(std::move(items).error());
+  const auto is = [&](std::string_view word) { return std::ranges::find(arguments, word) != arguments.end(); };
+  Result<MappedItems> bytes = MappedItems::Open(arguments.at(0));
+  if (!bytes) return Fail(std::move(bytes).error());
   auto* informer = new PodInformer<T>();
-  informer->transport->SetList("Pod", "7000000", items->text(), items->text());
-  informer->Start(streaming);
+  if (is("protobuf")) {
+    informer->transport->SetProtobuf(bytes->text(), bytes->text());
+  } else {
+    informer->transport->SetList("Pod", kVersion, bytes->text(), bytes->text());
+  }
+  if (is("counted")) Heap::StartCounting();
+  informer->Start(is("streaming"), is("dropping"));
   if (Result<void> synced = informer->WaitForSync(); !synced) return Fail(std::move(synced).error());
   const std::size_t size = informer->Pods().Indexer().Snapshot().size();
   if (informer->received != size) return Fail(Code::kInternal, "the handler did not receive every pod");
-  return Figures{{"pods", static_cast<double>(size)}};
-}
-
-double InUse() {
-  const struct mallinfo2 info = ::mallinfo2();
-  return static_cast<double>(info.uordblks + info.hblkhd);
+  if (const auto error = informer->Pods().status().last_error) return Fail(*error);
+  if (is("counted")) {
+    if (Result<void> quiet = informer->WaitForVersion(kVersion, 1); !quiet) return Fail(std::move(quiet).error());
+  }
+  return Figures{{"heap", static_cast<double>(Heap::Live())},
+                 {"allocations", static_cast<double>(Heap::Allocations())}};
 }
 
 // Arguments: a file of items, and the same with every tenth one changed.
-template <typename T>
 Result<Figures> Relists(const std::vector<std::string>& arguments) {
   Result<MappedItems> items = MappedItems::Open(arguments.at(0));
   Result<MappedItems> changed = MappedItems::Open(arguments.at(1));
   if (!items || !changed) return Fail(Code::kNotFound, "no prepared lists");
-  auto* informer = new PodInformer<T>();
-  informer->transport->SetList("Pod", "7000000", items->text());
-  const double in_use = InUse();
+  auto* informer = new PodInformer<Pod>();
+  informer->transport->SetList("Pod", kVersion, items->text());
   Heap::StartCounting();
   informer->Start(false);
   if (Result<void> synced = informer->WaitForSync(); !synced) return Fail(std::move(synced).error());
-  if (Result<void> quiet = informer->WaitForVersion("7000000", 1); !quiet) return Fail(std::move(quiet).error());
+  if (Result<void> quiet = informer->WaitForVersion(kVersion, 1); !quiet) return Fail(std::move(quiet).error());
 
   Figures figures;
-  figures["first_peak"] = static_cast<double>(Heap::Peak());
-  figures["steady"] = static_cast<double>(Heap::Live());
-  figures["mallinfo"] = InUse() - in_use;
-  figures["pods"] = static_cast<double>(informer->Pods().Indexer().Snapshot().size());
   for (const auto& [name, version, text] :
        {std::tuple{"unchanged", "7000001", items->text()}, std::tuple{"changed", "7000002", changed->text()}}) {
     const std::int64_t before = Heap::Live();
     Heap::ResetPeak();
     if (Result<void> done = informer->Relist(version, text); !done) return Fail(std::move(done).error());
-    figures[std::string(name) + "_ratio"] = static_cast<double>(Heap::Peak()) / static_cast<double>(before);
-    figures[std::string(name) + "_after"] = static_cast<double>(Heap::Live());
+    figures[name] = static_cast<double>(Heap::Peak()) / static_cast<double>(before);
   }
   return figures;
 }
 
 // ----------------------------------------------------------------------------------------------- in the parent
 
-Result<double> InstructionsPerPod(const std::string& child, bool streaming) {
+std::vector<std::string> ArgumentsOf(const std::string& file, Form form) {
+  std::vector<std::string> arguments{file};
+  if (form.streaming) arguments.emplace_back("streaming");
+  if (form.protobuf) arguments.emplace_back("protobuf");
+  return arguments;
+}
+
+Result<double> InstructionsPerPod(const std::string& child, Form form) {
   const TemporaryFolder folder;
   double instructions[2] = {};
   for (const std::size_t count : {kFewPods, kMorePods}) {
-    const std::vector<std::string> pods = ReferencePods(count);
-    const std::string path = folder.Write("pods", streaming ? AsEvents(pods) : AsArray(pods));
-    Result<double> total = InstructionsOfChild(child, {path, streaming ? "stream" : "list"});
+    const std::string file = folder.Write("pods", BytesOf(ReferencePods(count), form));
+    Result<double> total = InstructionsOfChild(child, ArgumentsOf(file, form));
     if (!total) return total;
     instructions[count == kMorePods] = *total;
   }
   return (instructions[1] - instructions[0]) / static_cast<double>(kMorePods - kFewPods);
 }
 
-Result<Figures> FiguresOf(const std::string& child) {
-  const TemporaryFolder folder;
-  const std::vector<std::string> pods = ReferencePods(kPods);
-  return RunChild(child, {folder.Write("pods", AsArray(pods)), folder.Write("changed", WithEveryTenthChanged(pods))});
+// Returns "heap" or "allocations" of a pod. Measured once for each child and form.
+Result<double> HeapFigure(const std::string& child, Form form, const std::string& name, bool dropping = false) {
+  static std::map<std::vector<std::string>, Result<Figures>> measured;
+  std::vector<std::string> arguments = ArgumentsOf(child, form);
+  arguments.emplace_back("counted");
+  if (dropping) arguments.emplace_back("dropping");
+  auto found = measured.find(arguments);
+  if (found == measured.end()) {
+    const TemporaryFolder folder;
+    const std::vector<std::string> key = arguments;
+    arguments[0] = folder.Write("pods", BytesOf(ReferencePods(kPods), form));
+    found = measured.emplace(key, RunChild(child, arguments)).first;
+  }
+  if (!found->second) return Fail(found->second.error());
+  return found->second->at(name) / static_cast<double>(kPods);
 }
 
-// Measured once, for all rows.
-const Result<Figures>& RelistFigures() {
-  static const Result<Figures> kFigures = FiguresOf("relists");
-  return kFigures;
-}
-
-Result<double> ProjectedHeap() {
-  Result<Figures> figures = FiguresOf("projected_relists");
-  if (!figures) return Fail(std::move(figures).error());
-  return (*figures)["steady"] / static_cast<double>(kPods);
-}
-
-Result<double> RelistFigure(const std::string& name, double divided_by) {
-  const Result<Figures>& figures = RelistFigures();
-  if (!figures) return Fail(figures.error());
-  const auto found = figures->find(name);
-  if (found == figures->end()) return Fail(Code::kInternal, "no figure " + name);
-  return found->second / divided_by;
+// Returns the largest heap during a relist, divided by the heap before. Measured once, for both rows.
+Result<double> RelistPeak(const std::string& name) {
+  static const Result<Figures> kFigures = [] {
+    const TemporaryFolder folder;
+    const std::vector<std::string> pods = ReferencePods(kPods);
+    return RunChild("relists",
+                    {folder.Write("pods", AsArray(pods)), folder.Write("changed", WithEveryTenthChanged(pods))});
+  }();
+  if (!kFigures) return Fail(kFigures.error());
+  return kFigures->at(name);
 }
 
 }  // namespace
@@ -216,18 +227,34 @@ Result<double> RelistFigure(const std::string& name, double divided_by) {
 void AddFirstSyncRows(Budget& budget) {
   budget.Add(Child{"first_sync", SyncOnce<Pod>});
   budget.Add(Child{"projected_sync", SyncOnce<bench_parts::PodEntry>});
-  budget.Add(Child{"relists", Relists<Pod>});
-  budget.Add(Child{"projected_relists", Relists<bench_parts::PodEntry>});
-  budget.Add(Row{"first_sync_instructions", 133'000, "instructions/pod",
-                 [] { return InstructionsPerPod("first_sync", false); }});
-  budget.Add(Row{"projected_sync_instructions", 67'000, "instructions/pod",
-                 [] { return InstructionsPerPod("projected_sync", false); }});
-  budget.Add(Row{"projected_sync_heap", 1'050, "bytes/pod", ProjectedHeap});
-  budget.Add(
-      Row{"first_sync_heap", 7'000, "bytes/pod", [] { return RelistFigure("steady", static_cast<double>(kPods)); }});
-  budget.Add(Row{"relist_peak_unchanged", 1.2, "times steady heap", [] { return RelistFigure("unchanged_ratio", 1); }});
-  budget.Add(
-      Row{"relist_peak_tenth_changed", 1.2, "times steady heap", [] { return RelistFigure("changed_ratio", 1); }});
+  budget.Add(Child{"relists", Relists});
+  const auto instructions = [&](std::string name, double limit, const char* child, Form form) {
+    budget.Add(Row{std::move(name), limit, "instructions/pod", [=] { return InstructionsPerPod(child, form); }});
+  };
+  const auto allocations = [&](std::string name, double limit, const char* child, Form form) {
+    budget.Add(Row{std::move(name), limit, "allocations/pod", [=] { return HeapFigure(child, form, "allocations"); }});
+  };
+  const auto heap = [&](std::string name, double limit, const char* child, Form form, bool dropping = false) {
+    budget.Add(Row{std::move(name), limit, "bytes/pod", [=] { return HeapFigure(child, form, "heap", dropping); }});
+  };
+  const Form json, streaming{.streaming = true}, protobuf{.protobuf = true},
+      protobuf_streaming{.streaming = true, .protobuf = true};
+  instructions("first_sync_instructions", 132'500, "first_sync", json);
+  instructions("streaming_sync_instructions", 134'800, "first_sync", streaming);
+  instructions("protobuf_sync_instructions", 131'800, "first_sync", protobuf);
+  instructions("protobuf_streaming_sync_instructions", 133'600, "first_sync", protobuf_streaming);
+  instructions("projected_sync_instructions", 66'100, "projected_sync", json);
+  instructions("projected_protobuf_sync_instructions", 31'600, "projected_sync", protobuf);
+  allocations("first_sync_allocations", 35.2, "first_sync", json);
+  allocations("protobuf_sync_allocations", 34.4, "first_sync", protobuf);
+  allocations("projected_sync_allocations", 15.5, "projected_sync", json);
+  allocations("projected_protobuf_sync_allocations", 14.7, "projected_sync", protobuf);
+  heap("first_sync_heap", 6'970, "first_sync", json);
+  heap("first_sync_heap_dropping", 6'000, "first_sync", json, true);
+  heap("protobuf_sync_heap", 6'970, "first_sync", protobuf);
+  heap("projected_sync_heap", 1'050, "projected_sync", json);
+  budget.Add(Row{"relist_peak_unchanged", 1.2, "times steady heap", [] { return RelistPeak("unchanged"); }});
+  budget.Add(Row{"relist_peak_tenth_changed", 1.2, "times steady heap", [] { return RelistPeak("changed"); }});
 }
 
 }  // namespace kgen::bench

@@ -348,6 +348,14 @@ void AdvancePod(std::string& pod, long version, std::size_t n) {
   pod[pod.rfind(kRestarts) + kRestarts.size()] = static_cast<char>('0' + n % 10);
 }
 
+std::string AsEvents(const std::vector<std::string>& pods) {
+  std::string text;
+  for (const std::string& pod : pods) {
+    text += R"({"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1",)" + pod.substr(1) + "}\n";
+  }
+  return text;
+}
+
 std::string AsArray(const std::vector<std::string>& pods) {
   std::string text = "[";
   for (const std::string& pod : pods) {

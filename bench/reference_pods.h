@@ -18,6 +18,8 @@ std::vector<std::string> ReferencePods(std::size_t count);
 // and the restart count of a container.
 void AdvancePod(std::string& pod, long version, std::size_t n);
 
+// Returns the pods as a streaming list sends them, with kind and apiVersion in each object.
+std::string AsEvents(const std::vector<std::string>& pods);
 // Returns the JSON array of these objects, which can be the items of a list.
 std::string AsArray(const std::vector<std::string>& pods);
 

@@ -10,7 +10,16 @@
 #include <array>
 #include <utility>
 
+#include "bench/protobuf_pods.h"
+
 namespace kgen::bench {
+namespace {
+
+constexpr char kJson[] = "application/json";
+constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
+constexpr char kProtobufWatch[] = "application/vnd.kubernetes.protobuf;stream=watch";
+
+}  // namespace
 
 Result<MappedItems> MappedItems::Open(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -29,15 +38,17 @@ Result<MappedItems> MappedItems::Open(const std::string& path) {
 // on the reader's strand.
 class ScriptedTransport::Response final : public Exchange {
  public:
-  Response(std::string head, std::string_view middle, std::string tail, Shared<ResponseSink> sink, bool ends)
-      : head_(std::move(head)),
+  Response(const char* type, std::string head, std::string_view middle, std::string tail, Shared<ResponseSink> sink,
+           bool ends)
+      : type_(type),
+        head_(std::move(head)),
         tail_(std::move(tail)),
         parts_{head_, middle, tail_},
         ends_(ends),
         sink_(std::move(sink)) {}
 
   void Begin() {
-    sink_->OnHead({200, {{"content-type", "application/json"}}});
+    sink_->OnHead({200, {{"content-type", type_}}});
     Fill();
   }
 
@@ -75,6 +86,7 @@ class ScriptedTransport::Response final : public Exchange {
     if (const Shared<ResponseSink> sink = std::exchange(sink_, {})) sink->OnEnd(std::move(how));
   }
 
+  const char* const type_;
   const std::string head_;
   const std::string tail_;
   std::array<std::string_view, 3> parts_;
@@ -87,13 +99,25 @@ class ScriptedTransport::Response final : public Exchange {
 void ScriptedTransport::SetList(std::string_view kind, const std::string& version, std::string_view items,
                                 std::string_view events) {
   const std::lock_guard lock(mutex_);
+  protobuf_ = false;
   head_ = R"({"kind":")" + std::string(kind) + R"(List","apiVersion":"v1","metadata":{"resourceVersion":")" + version +
           R"("},"items":)";
   items_ = items;
+  tail_ = "}";
   events_ = events;
   marker_ = R"({"type":"BOOKMARK","object":{"kind":")" + std::string(kind) +
             R"(","apiVersion":"v1","metadata":{"resourceVersion":")" + version +
             R"(","annotations":{"k8s.io/initial-events-end":"true"}}}})" + "\n";
+}
+
+void ScriptedTransport::SetProtobuf(std::string_view list, std::string_view events) {
+  const std::lock_guard lock(mutex_);
+  protobuf_ = true;
+  items_ = list;
+  events_ = events;
+  head_.clear();
+  tail_.clear();
+  marker_.clear();
 }
 
 void ScriptedTransport::Send(std::string event) {
@@ -103,6 +127,17 @@ void ScriptedTransport::Send(std::string event) {
     watch = watch_;
   }
   if (watch) static_cast<Response&>(*watch).Send(std::move(event));
+}
+
+void ScriptedTransport::SendExpired() {
+  constexpr std::string_view kExpired =
+      R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410})";
+  bool protobuf;
+  {
+    const std::lock_guard lock(mutex_);
+    protobuf = protobuf_;
+  }
+  Send(protobuf ? AsProtobufError(kExpired) : R"({"type":"ERROR","object":)" + std::string(kExpired) + "}\n");
 }
 
 int ScriptedTransport::watches() const {
@@ -116,10 +151,11 @@ Shared<Exchange> ScriptedTransport::Start(HttpRequest request, Shared<ResponseSi
     const std::lock_guard lock(mutex_);
     const bool streams = request.path.find("sendInitialEvents=true") != std::string::npos;
     if (!request.long_lived) {
-      response = MakeShared<Response>(head_, items_, "}", std::move(sink), true);
+      response = MakeShared<Response>(protobuf_ ? kProtobuf : kJson, head_, items_, tail_, std::move(sink), true);
     } else {
-      response = streams ? MakeShared<Response>("", events_, marker_, std::move(sink), false)
-                         : MakeShared<Response>("", "", "", std::move(sink), false);
+      const char* const type = protobuf_ ? kProtobufWatch : kJson;
+      response = streams ? MakeShared<Response>(type, "", events_, marker_, std::move(sink), false)
+                         : MakeShared<Response>(type, "", "", "", std::move(sink), false);
       watch_ = response;
       ++watches_;
     }

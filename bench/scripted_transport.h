@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // ScriptedTransport: serves prepared bytes. The response to a list is a prepared body; watches send only what Send()
-// passes.
+// passes. All responses are in the encoding of the last list that was set.
 //
 // It has the flow control of the real one: at most kWindow bytes of a response are in flight before the reader has
 // consumed them. Measurements over it therefore show only the work and memory of the client.
@@ -17,10 +17,10 @@
 
 namespace kgen::bench {
 
-// The items of a list in a mapped file, so that they are not on the heap. The file stays mapped until the process ends.
+// Prepared bytes in a mapped file, so that they are not on the heap. The file stays mapped until the process ends.
 class MappedItems {
  public:
-  // The file at `path` must contain a JSON array. Errors: kNotFound
+  // Errors: kNotFound
   static Result<MappedItems> Open(const std::string& path);
   std::string_view text() const noexcept { return text_; }
 
@@ -37,8 +37,12 @@ class ScriptedTransport final : public Transport {
   // Sets the response to the next lists: `items`, a JSON array, at that resource version. `events` are the same items
   // for streaming lists.
   void SetList(std::string_view kind, const std::string& version, std::string_view items, std::string_view events = {});
+  // Sets the responses to the next lists and streaming lists in protobuf: a whole body, and frames with the bookmark.
+  void SetProtobuf(std::string_view list, std::string_view events = {});
   // Sends this event to the watch that was opened last.
   void Send(std::string event);
+  // Ends that watch as a server does that has forgotten its resource version, so that a list follows.
+  void SendExpired();
   // The number of watches that were opened so far.
   int watches() const;
 
@@ -49,12 +53,15 @@ class ScriptedTransport final : public Transport {
   class Response;
 
   mutable std::mutex mutex_;
-  std::string head_;         // guarded by mutex_
-  std::string_view items_;   // the same
-  std::string marker_;       // the same
-  std::string_view events_;  // the same
-  Shared<Exchange> watch_;   // the same
-  int watches_ = 0;          // the same
+  // All guarded by mutex_. Of protobuf, only items_ and events_ are used.
+  bool protobuf_ = false;
+  std::string head_;
+  std::string_view items_;
+  std::string tail_;
+  std::string marker_;
+  std::string_view events_;
+  Shared<Exchange> watch_;
+  int watches_ = 0;
 };
 
 }  // namespace kgen::bench

@@ -20,8 +20,10 @@ bool CanDecodeType(const Api& api, const NamedType& type) {
 
 bool CanDecode(const Api& api, const Schema& schema) {
   switch (schema.kind) {
-    case Kind::kObject:
-      return false;  // messages have names
+    case Kind::kObject:  // messages have names, but for the parts of a projection
+      return schema.projection && std::ranges::all_of(schema.fields, [&](const Field& field) {
+               return !field.protobuf.numbers.empty() && CanDecode(api, *field.schema);
+             });
     case Kind::kList:
     case Kind::kMap:
       return CanDecode(api, *schema.element);
@@ -34,13 +36,13 @@ bool CanDecode(const Api& api, const Schema& schema) {
   }
 }
 
+}  // namespace
+
 bool CanDecodeMembers(const Api& api, const NamedType& type) {
   return std::ranges::all_of(type.schema.fields, [&](const Field& field) {
     return IsOfEnvelope(type, field) || (!field.protobuf.numbers.empty() && CanDecode(api, *field.schema));
   });
 }
-
-}  // namespace
 
 void MarkProtobuf(Api& api) {
   // Starts from all types, because types contain each other, and takes away until nothing changes.

@@ -12,6 +12,10 @@ namespace kgen::generator::model {
 // number. A member without one would be missing from decoded objects in silence.
 void MarkProtobuf(Api& api);
 
+// Returns whether all members of the type can be decoded. Of the types that it refers to, it reads what MarkProtobuf()
+// has set.
+bool CanDecodeMembers(const Api& api, const NamedType& type);
+
 }  // namespace kgen::generator::model
 
 #endif  // KGEN_GENERATOR_MODEL_PROTOBUF_H_

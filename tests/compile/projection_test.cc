@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cache/saved/binding.h"
+#include "codec/protobuf_encoder.h"
 #include "compiled/projections.h"
 #include "k8s/clientset.h"
 #include "k8s/core/v1/types.h"
@@ -95,6 +96,27 @@ TEST(ProjectionTest, DecodesItsMembersAndSkipsAllOthers) {
     "spec":{"nodeName":"n1","affinity":{"nodeAffinity":{},"unknown":1},
       "containers":[{"ports":[{"containerPort":80},{"containerPort":81}]},{}]},
     "status":{"podIPs":[{"ip":"10.0.0.1"},{"ip":"fd00::1"}]}})"));
+}
+
+template <typename T>
+void ExpectTheSameFromProtobuf(const Pod& pod) {
+  ASSERT_NE(T::kTable.wire, nullptr) << T::kTable.name;
+  const std::string message = Must(kgen::codec::EncodeProtobuf(&pod, Pod::kTable));
+  const kgen::AnyRef part =
+      Must(kgen::ObjectDecoder(T::kTable).Decode(message, {.encoding = kgen::Encoding::kProtobuf}));
+  EXPECT_EQ(kgen::Encode(part), kgen::Encode(Must(kgen::Decode<T>(kgen::Encode(pod)))));
+}
+
+TEST(ProjectionTest, OfABuiltInKindDecodesProtobufToWhatJsonGives) {
+  Pod pod = Must(kgen::Decode<Pod>(kPod));
+  pod.unknown_fields = {};
+  pod.spec->affinity->unknown_fields = {};
+  ExpectTheSameFromProtobuf<PodPart>(pod);
+  ExpectTheSameFromProtobuf<PodOwners>(pod);
+  ExpectTheSameFromProtobuf<PodPlace>(pod);
+  ExpectTheSameFromProtobuf<AnyMetadata>(pod);
+  ExpectTheSameFromProtobuf<PodWithMetadata>(pod);
+  EXPECT_EQ(PipelinePart::kTable.wire, nullptr) << "custom resources have no protobuf";
 }
 
 TEST(ProjectionTest, ChecksTheKindTheNestingAndTheSizeOfWhatItSkips) {

@@ -13,6 +13,7 @@
 #include "generator/emit/plan/schemas.h"
 #include "generator/emit/spelling/escaping.h"
 #include "generator/emit/spelling/names.h"
+#include "generator/model/protobuf.h"
 
 namespace kgen::generator::emit {
 namespace {
@@ -290,6 +291,7 @@ PlannedVersion PlanOne(const Projection& projection, UsedApi& used, const model:
   type.schema = std::move(*schema);
   type.gvk = kind.gvk;
   type.origin = projection.origin;
+  type.protobuf = model::CanDecodeMembers(api, type);
   std::string about = "A part of the kind " + kind.gvk.kind + ":";
   for (const Projection::Path& path : projection.members) {
     about.append(&path == projection.members.data() ? " " : ", ").append(path.text);

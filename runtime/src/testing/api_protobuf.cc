@@ -6,6 +6,8 @@
 #include "codec/protobuf_encoder.h"
 #include "codec/protobuf_envelope.h"
 #include "kgen/codec/decode.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/scale.h"
 #include "testing/api_server.h"
 
 namespace kgen::testing {
@@ -67,15 +69,26 @@ Result<std::string> ToProtobuf(std::string_view json, const TypeTable& table, bo
 
 }  // namespace
 
-const TypeTable* ApiServer::TableOf(const ApiCall& call) const {
-  if (call.resource == nullptr) return nullptr;
-  const ResourceInfo& info = call.resource->info;
+const TypeTable* ApiServer::TableOf(std::string_view group, std::string_view version, std::string_view kind) const {
   for (const TypeTable* table : options_.kinds) {
-    const KindInfo& kind = *table->kind;
-    const bool same = kind.group == info.group && kind.version == call.version && kind.kind == info.kind;
+    const KindInfo& info = *table->kind;
+    const bool same = info.group == group && info.version == version && info.kind == kind;
     if (same) return table->wire != nullptr ? table : nullptr;
   }
   return nullptr;
+}
+
+const TypeTable* ApiServer::TableOf(const ApiCall& call) const {
+  if (call.resource == nullptr) return nullptr;
+  return TableOf(call.resource->info.group, call.version, call.resource->info.kind);
+}
+
+const TypeTable* ApiServer::TableOfBody(const ApiCall& call) const {
+  if (call.verb == "delete" || call.verb == "deletecollection") return &meta::v1::DeleteOptions::kTable;
+  if (call.subresource == "scale") return &autoscaling::v1::Scale::kTable;
+  const auto other = call.resource->subresources.find(call.subresource);
+  if (other == call.resource->subresources.end()) return TableOf(call);
+  return TableOf(other->second.group, other->second.version, other->second.kind);
 }
 
 // What protobuf cannot express goes out as JSON, which a client must be able to read: it asked for both.
@@ -92,16 +105,29 @@ void ApiServer::SendProtobuf(const ApiCall& call, Reply& reply) const {
   reply.headers[0].value = kProtobuf;
 }
 
-// Replaces a body in protobuf by its JSON. Leaves what it cannot read, which is then refused by its content type.
-void ApiServer::ReceiveProtobuf(ApiCall& call) const {
-  if (call.content_type != kProtobuf) return;
+// Replaces a body in protobuf by its JSON. Patches have no protobuf, so they keep their body, which is refused later.
+ApiResult<void> ApiServer::ReceiveProtobuf(ApiCall& call) const {
+  if (call.content_type != kProtobuf || call.body.empty() || call.verb == "patch") return {};
   const Result<codec::Envelope> envelope = codec::ReadEnvelope(call.body);
-  const TypeTable* table = TableOf(call);
-  if (!envelope || table == nullptr || envelope->kind != table->kind->kind) return;
+  if (!envelope) return Refuse(BadRequest("the body is not protobuf: " + envelope.error().message()));
+  const std::string given = std::string(envelope->api_version) + " " + std::string(envelope->kind);
+  const TypeTable* const table = TableOfBody(call);
+  if (table == nullptr) {
+    return Refuse(UnsupportedMediaType(
+        "the body of the request is in " + std::string(kProtobuf) + ", but there is no " + "table for a " + given +
+        " of this path: ClusterOptions::kinds names the kinds " + "that have one (k8s::Kinds())"));
+  }
+  // DeleteOptions belong to the version of every group.
+  const bool options = table == &meta::v1::DeleteOptions::kTable;
+  const std::string expected =
+      options ? std::string(envelope->api_version) + " DeleteOptions"
+              : GroupVersion{table->kind->group, table->kind->version}.str() + " " + std::string(table->kind->kind);
+  if (given != expected) return Refuse(BadRequest("the body is a " + given + ", but must be a " + expected));
   const Result<AnyRef> object = ObjectDecoder(*table).Decode(envelope->raw, {.encoding = Encoding::kProtobuf});
-  if (!object) return;
+  if (!object) return Refuse(BadRequest("the " + given + " in the body: " + object.error().message()));
   call.body = Encode(*object);
   call.content_type = "application/json";
+  return {};
 }
 
 // Appends an event as a frame. An object that protobuf cannot express has a field that no client knows, as the objects

@@ -313,7 +313,10 @@ Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   }
   if (IsWrite(call.verb) && (call.verb != "create" || !call.name.empty())) RecordWrite(call, call.name);
   if (auto form = Negotiate(call); !form) return ErrorReply(form.error());
-  ReceiveProtobuf(call);
+  if (auto body = ReceiveProtobuf(call); !body) {
+    if (call.verb == "create" && call.name.empty()) RecordWrite(call, "");
+    return ErrorReply(body.error());
+  }
   if (auto options = CheckOptions(call); !options) return ErrorReply(options.error());
   ApiResult<Reply> reply = other ? ServeSubresource(call) : ServeVerb(call, fault);
   Reply answer = reply ? *std::move(reply) : ErrorReply(reply.error());

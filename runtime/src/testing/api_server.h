@@ -244,10 +244,12 @@ class ApiServer final : public SharedObject {
   std::string Bytes(const ObjectRef& object, const ApiCall& call) const;
 
   // api_protobuf.cc
-  // The table of the objects of a call in protobuf, or null.
+  // The table of a kind, of the objects of a call, or of the body of its request, in protobuf; or null.
+  const TypeTable* TableOf(std::string_view group, std::string_view version, std::string_view kind) const;
   const TypeTable* TableOf(const ApiCall& call) const;
+  const TypeTable* TableOfBody(const ApiCall& call) const;
   void SendProtobuf(const ApiCall& call, Reply& reply) const;
-  void ReceiveProtobuf(ApiCall& call) const;
+  ApiResult<void> ReceiveProtobuf(ApiCall& call) const;
   static void SendFrame(WatchStream& watch, std::string_view type, std::string_view object);
 
   // api_fields.cc
