@@ -48,7 +48,7 @@ class RestartRun {
         bookmarks_(seed % 7 != 0),
         lags_(seed % 6 == 0),
         forgets_(seed % 4 == 0) {
-    for (std::uint32_t n = Choose(4); n > 0; --n) world_.Write();  // which all servers at this address have
+    for (std::uint32_t n = Choose(6); n > 0; --n) world_.Write();  // which all servers at this address have
     world_.SaveCopy();
     if (Choose(4) == 0) world_.namespace_ = kNamespaces[0];
     if (Choose(4) == 0) world_.color = kColors[0];
@@ -304,7 +304,7 @@ class RestartRun {
 
   void Between() {
     for (std::uint32_t n = Choose(5); n > 0; --n) {
-      switch (Choose(8)) {
+      switch (Choose(9)) {
         case 0:
         case 1:
         case 2:
@@ -317,9 +317,10 @@ class RestartRun {
           Restore();
           break;
         case 5:
+        case 6:
           ReplaceServer();
           break;
-        case 6:
+        case 7:
           Damage();
           break;
         default:
@@ -409,9 +410,9 @@ class RestartRun {
   // no file.
   void ForgetWhatLooksTheSame() {
     const std::optional<OnDisk> saved = ReadDisk();
-    // The last good state of an object that is refused may also be of a lost history.
-    verdict_.restored = world_.HasLostStates();
     foreign_ = saved && !IsOfThisHistory(*saved);
+    // The last good state of an object that is refused may also be of a lost history.
+    verdict_.restored = foreign_ || world_.HasLostStates();
     unnoticed_ = foreign_ && saved->state.cluster == Uid();
     watches_before_ = 0;
     restored_ = false;
