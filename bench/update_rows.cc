@@ -319,7 +319,7 @@ void AddUpdateRows(Budget& budget) {
   budget.Add(Row{"relist_instructions", 37'500, kPerPod, [] { return InstructionsPerRelistedPod(kJson); }});
   budget.Add(Row{"relist_allocations", 4.5, "allocations/pod", [] { return AllocationsPerRelistedPod(kJson); }});
   budget.Add(
-      Row{"protobuf_relist_instructions", 37'500, kPerPod, [] { return InstructionsPerRelistedPod(kProtobuf); }});
+      Row{"protobuf_relist_instructions", 17'300, kPerPod, [] { return InstructionsPerRelistedPod(kProtobuf); }});
   budget.Add(
       Row{"protobuf_relist_allocations", 4, "allocations/pod", [] { return AllocationsPerRelistedPod(kProtobuf); }});
 }

@@ -12,7 +12,6 @@
 #include "cache/informer.h"
 #include "cache/reflector/list_watch.h"
 #include "client/request/accept.h"
-#include "kgen/core/unstructured.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 #include "tests/support/owned_informer.h"
@@ -85,9 +84,9 @@ class ProtobufInformerTest : public ::testing::TestWithParam<std::uint64_t> {
     connection_.emplace(cluster_.Connection());
   }
 
-  void Start(InformerSettings settings = {}, const TypeTable& table = Sample::kTable) {
-    spy_ = MakeShared<Spy>(MakeListWatch(*connection_, *Sample::kTable.kind, {}, FormOf(table)));
-    informer_ = MakeShared<Informer>(*connection_, spy_, table, settings);
+  void Start(InformerSettings settings = {}) {
+    spy_ = MakeShared<Spy>(MakeListWatch(*connection_, *Sample::kTable.kind, {}, FormOf(Sample::kTable)));
+    informer_ = MakeShared<Informer>(*connection_, spy_, Sample::kTable, settings);
     informer_.get()->Start({});
     cluster_.RunUntilIdle();
   }
@@ -140,25 +139,6 @@ TEST_P(ProtobufInformerTest, ListsAndWatchesInProtobuf) {
   Must(cluster_.Delete("samples", "default", "b"));
   cluster_.RunUntilIdle();
   EXPECT_THAT(Cached(), ElementsAre("a=3", "c=2"));
-  EXPECT_THAT(told_->failures, IsEmpty());
-}
-
-TEST_P(ProtobufInformerTest, MetadataAloneComesInProtobuf) {
-  Must(cluster_.Add(Named("a", 1)));
-  for (const bool streaming : {true, false}) {
-    Start({.streaming_list = streaming}, PartialObjectMetadata::kTable);
-    Sample labelled = Named("a", 1);
-    labelled.metadata.labels = {{"streaming", streaming ? "yes" : "no"}};
-    Must(cluster_.Update(labelled));
-    Must(cluster_.Add(Named(streaming ? "b" : "c", 2)));
-    cluster_.RunUntilIdle();
-    EXPECT_THAT(spy_->types, Each(StartsWith(client::kProtobufType)));
-    const AnySnapshot view = informer_.get()->store()->Snapshot();
-    EXPECT_EQ(view.size(), streaming ? 2u : 3u);
-    const auto object = view.Get({"default", "a"}).As<PartialObjectMetadata>();
-    EXPECT_EQ(object->metadata, Must(Decode<Sample>(Must(cluster_.Get("samples", "default", "a")))).metadata);
-    EXPECT_EQ(object->metadata.labels["streaming"], streaming ? "yes" : "no");
-  }
   EXPECT_THAT(told_->failures, IsEmpty());
 }
 
