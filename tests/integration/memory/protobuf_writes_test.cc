@@ -63,8 +63,8 @@ class ProtobufWritesTest : public ClusterTest {
   json SendBytes(std::string method, std::string path, std::string body) {
     const auto answer = connection_.Call({.method = std::move(method),
                                           .path = std::move(path),
-                                          .body = std::move(body),
                                           .content_type = kType,
+                                          .body = std::move(body),
                                           .what = "test"});
     refused = answer ? "" : std::to_string(*answer.error().status()->code) + " " + answer.error().ToString();
     return answer ? json::parse(answer->body) : json();
