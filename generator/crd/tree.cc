@@ -6,6 +6,7 @@
 
 #include "codec/yaml/tree.h"
 #include "core/json/quote.h"
+#include "core/json/utf8.h"
 
 namespace kgen::generator::crd {
 namespace {
@@ -94,6 +95,8 @@ std::expected<yaml::Stream, yaml::SyntaxError> Tree::ToStream() const {
 
 bool Tree::AddTo(yaml::TreeBuilder& builder) const {
   if (const std::optional<std::string> text = detail::UnquoteJson(json_)) {
+    const char* const end = text->data() + text->size();
+    if (detail::FindInvalidUtf8(text->data(), end) != end) return builder.Fail({}, json_ + " is not UTF-8");
     return builder.Scalar(yaml::TreeBuilder::MakeScalar(yaml::Kind::kString, builder.Keep(*text), {}, false));
   }
   if (!json_.empty()) {

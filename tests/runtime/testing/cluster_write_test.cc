@@ -75,7 +75,7 @@ TEST_F(ClusterTest, RefusesAnythingButAnObjectOfTheResource) {
   Post(kPods, Pod("Not_A_Name"));
   EXPECT_EQ(last_code_, Code::kInvalid);
   EXPECT_THAT(last_causes_, ElementsAre("metadata.name FieldValueInvalid"));
-  Send("POST", kPods, "", Pod("a"), "application/vnd.kubernetes.protobuf");
+  Send("POST", kPods, "", Pod("a"), "application/cbor");
   EXPECT_EQ(last_code_, Code::kUnsupportedMedia);
   EXPECT_THAT(cluster_.List("pods"), IsEmpty());
 }
