@@ -4,7 +4,6 @@
 #ifndef KGEN_CLIENT_RETRY_H_
 #define KGEN_CLIENT_RETRY_H_
 
-#include <chrono>
 #include <utility>
 
 #include "kgen/core/clock.h"
