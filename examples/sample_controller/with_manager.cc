@@ -4,9 +4,7 @@
 // events. Its target is sample_controller_with_manager.
 #include <k8s/apps/v1/types.h>
 #include <kgen/client/config.h>
-#include <kgen/controller/create_or_update.h>
 #include <kgen/controller/manager.h>
-#include <kgen/controller/terminal_error.h>
 #include <kgen/core/stop.h>
 #include <sample/samplecontroller/v1alpha1/types.h>
 
@@ -15,23 +13,12 @@
 #include <string>
 
 #include "deployment.h"
+#include "kgen/controller/terminal_error.h"
 
 using k8s::apps::v1::Deployment;
 using sample::samplecontroller::v1alpha1::Foo;
 
 namespace {
-
-// Gives the Deployment of the Foo, which may be new, the number of replicas that the Foo asks for.
-kgen::Result<void> Adjust(Deployment& deployment, const Foo& foo, const kgen::Request& request) {
-  if (!kgen::IsControlledBy(deployment, foo)) {
-    const std::string note = "The Deployment " + std::string(deployment.metadata.name) + " belongs to somebody else.";
-    request.events().Event(
-        foo, {.type = kgen::EventType::kWarning, .reason = "ErrResourceExists", .action = "Sync", .note = note});
-    return kgen::Error(kgen::Code::kAlreadyExists, note);
-  }
-  if (foo.spec->replicas.has_value()) deployment.spec->replicas = foo.spec->replicas;
-  return {};
-}
 
 kgen::Result<void> Reconcile(kgen::Request& request) {
   KGEN_TRY(const auto foo, request.Get<Foo>());
@@ -40,14 +27,27 @@ kgen::Result<void> Reconcile(kgen::Request& request) {
     return kgen::TerminalError({kgen::Code::kInvalid, "spec.deploymentName is missing"});
   }
 
-  // Sends nothing if the Deployment is as it should be.
-  KGEN_TRY(const auto written, kgen::CreateOrUpdate(request.client(), NewDeployment(*foo), [&](Deployment& deployment) {
-             return Adjust(deployment, *foo, request);
-           }));
+  const kgen::CachedClient& client = request.client();
+  KGEN_TRY(const auto cached, client.Get<Deployment>({foo->metadata.namespace_, foo->spec->deploymentName}));
+  Deployment deployment;
+  if (cached) {
+    deployment = *cached;
+  } else {
+    KGEN_TRY(deployment, client.Create(NewDeployment(*foo)));
+  }
+  if (!kgen::IsControlledBy(deployment, *foo)) {
+    const std::string note = "The Deployment " + std::string(deployment.metadata.name) + " belongs to somebody else.";
+    request.events().Event(
+        *foo, {.type = kgen::EventType::kWarning, .reason = "ErrResourceExists", .action = "Sync", .note = note});
+    return kgen::Error(kgen::Code::kAlreadyExists, note);
+  }
+  if (foo->spec->replicas.has_value() && foo->spec->replicas != deployment.spec->replicas) {
+    KGEN_TRY(deployment, client.Update(NewDeployment(*foo)));
+  }
 
   Foo updated = *foo;
-  updated.status->availableReplicas = *written.object.status->availableReplicas;
-  if (const auto status = request.client().UpdateStatus(updated); !status) return status.error();
+  updated.status->availableReplicas = *deployment.status->availableReplicas;
+  if (const auto status = client.UpdateStatus(updated); !status) return status.error();
   request.events().Event(*foo, {.reason = "Synced", .action = "Sync", .note = "The Deployment is as the Foo asks."});
   return {};
 }
