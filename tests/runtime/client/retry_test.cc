@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/client/retry.h"
 
+#include <chrono>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -84,7 +85,7 @@ TEST_F(RetryOnConflictTest, RefusesABackoffOutOfRangeBeforeAnyCall) {
     const Result<int> result = RetryOnConflict([&]() -> Result<int> { return ++calls; }, backoff);
     ASSERT_FALSE(result) << name;
     EXPECT_EQ(result.error().code(), Code::kInvalidArgument);
-    EXPECT_THAT(result.error().message(), HasSubstr(name));
+    EXPECT_THAT(result.error().message(), ::testing::HasSubstr(name));
     EXPECT_EQ(calls, 0);
   }
 }
