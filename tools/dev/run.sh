@@ -102,9 +102,10 @@ bench_reconcile() {
   "$server" -- "$program" compare --kgen "$PWD/build/dev/bin/kgen_reconcile" "$@"
 }
 
-# The programs of all three libraries follow the same server, which replays reference pods.
+# The programs of all three libraries follow the same server, which replays reference pods. The controllers follow a
+# real API server.
 bench_peers() {
-  local sources=bench/peers/informers work=$PWD/build/informers versions
+  local sources=bench/peers/informers work=$PWD/build/informers versions server program
   need_setup
   mkdir -p "$work"
   (cd "$sources" && CGO_ENABLED=0 GOTOOLCHAIN=local go build -trimpath -buildvcs=false -o "$work/" ./...) ||
@@ -114,11 +115,14 @@ bench_peers() {
     die "the Rust program in $sources/kube_rs did not build (see above)"
   build_program dev kgen_peer "kgen's pod informer"
   build_program dev kgen_peer_kinds "kgen's informers of many kinds"
+  bench_beside_go reconcile kgen_reconcile "the controller to measure"
   versions="kgen $(git describe --always --dirty --exclude '*'), $(g++ --version | head -n 1), -O2"
   versions+=";kube $(sed -n '/^name = "kube"/{n;s/^version = "\(.*\)"/\1/p}' "$sources/kube_rs/Cargo.lock"), $(rustc --version)"
+  versions+=";controller-runtime $(sed -n 's/.*controller-runtime //p' bench/peers/reconcile/go.mod)"
   "$work/compare" --docs=docs --folder="$work" --mixed="$sources/mixed.txt" --server="$work/server" \
     --kgen=build/dev/bin/kgen_peer --kinds=build/dev/bin/kgen_peer_kinds --client-go="$work/client_go" \
-    --kube-rs="$work/kube_rs/release/kube_rs_informers" --versions="$versions" "$@"
+    --kube-rs="$work/kube_rs/release/kube_rs_informers" --versions="$versions" \
+    --reconcile="$server -- $program compare --kgen $PWD/build/dev/bin/kgen_reconcile" "$@"
 }
 
 verb_bench() {

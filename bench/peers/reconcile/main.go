@@ -3,18 +3,20 @@
 // Command reconcile measures what a controller costs: one of kgen and, in the same run, the same one of
 // controller-runtime. `./dev bench reconcile` builds it, starts a real API server, and runs
 //
-//	reconcile compare --kgen PROGRAM [--objects N] [--repeat N] [--rounds N] [--updates N]
+//	reconcile compare --kgen PROGRAM [--objects N] [--repeat N] [--rounds N] [--updates N] [--figures FILE]
 //
 // which creates the objects and starts in turn PROGRAM, built from bench/reconcile_controller.cc, and itself as
 //
 //	reconcile controller --objects N --workers N --repeat N
 //
-// It reads CPU and memory of both from the kernel. With --updates it finally runs both at the same time with one worker, and
+// It reads CPU and memory of both from the kernel, and writes the values of all rounds to FILE, from which
+// `./dev bench peers` takes them. With --updates it finally runs both at the same time with one worker, and
 // changes every object so often, one after the other.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -51,6 +53,7 @@ func loadConfig() (*rest.Config, error) {
 
 type settings struct {
 	kgen, own                        string // commands
+	figures                          string // the file to write
 	objects, repeat, rounds, updates int
 }
 
@@ -65,6 +68,7 @@ func runCompare(ctx context.Context, arguments []string) error {
 	flags.IntVar(&s.repeat, "repeat", 10, "how often each object is reconciled after the first time")
 	flags.IntVar(&s.rounds, "rounds", 3, "")
 	flags.IntVar(&s.updates, "updates", 0, "how often each object is then changed")
+	flags.StringVar(&s.figures, "figures", "", "the file for the values of all rounds, as JSON")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -152,7 +156,32 @@ func (s settings) calls(ctx context.Context) error {
 				spread(f.idle, 1), spread(f.peak, 1))
 		}
 	}
-	return nil
+	return s.write(all, workers)
+}
+
+// write makes the file of figures: the values of all rounds, by figure ("reconcile.sync.8") and program.
+func (s settings) write(all [2][2]figures, workers []int) error {
+	if s.figures == "" {
+		return nil
+	}
+	values := map[string]map[string][]float64{}
+	for w, count := range workers {
+		for p, name := range []string{"kgen", "controller-runtime"} {
+			f := all[p][w]
+			for id, measured := range map[string][]float64{"sync": f.sync, "call": f.each, "rss": f.idle, "peak": f.peak} {
+				id = fmt.Sprintf("reconcile.%s.%d", id, count)
+				if values[id] == nil {
+					values[id] = map[string][]float64{}
+				}
+				values[id][name] = measured
+			}
+		}
+	}
+	text, err := json.MarshalIndent(values, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(s.figures, text, 0o644)
 }
 
 func (s settings) arguments(workers, repeat int) []string {

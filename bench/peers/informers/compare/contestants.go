@@ -9,7 +9,7 @@ import (
 )
 
 // programs are the paths of what is measured.
-type programs struct{ server, kgen, kinds, clientGo, kubeRs string }
+type programs struct{ server, kgen, kinds, clientGo, kubeRs, reconcile string }
 
 // contestant is a program with certain flags.
 type contestant struct {
@@ -57,6 +57,9 @@ var everyone = []contestant{
 	{"client-go-json-paged", false, with(clientGo, "--json", "--paged"), "client-go with JSON and without streaming lists"},
 	{"kube-rs-paged", false, with(kubeRs, "--paged"), "kube-rs with pages of 500, as by default"},
 }
+
+// controllerRuntime takes part in the scenario "reconcile" only, beside kgen.
+var controllerRuntime = contestant{name: "controller-runtime", about: "a controller with the same reconciler; JSON, as by default"}
 
 const defaultContestants = 5
 

@@ -49,6 +49,14 @@ var figures = []figure{
 	{"large.cpu", "large", "CPU from the start of the process", "s", 1},
 	{"large.peak", "large", "peak RSS", "MiB", 0},
 	{"large.rss", "large", "RSS 10 s after the sync", "MiB", 0},
+	{"reconcile.sync.1", "reconcile", "1 worker: CPU from the start to the sync", "s", 2},
+	{"reconcile.call.1", "reconcile", "1 worker: CPU for each call", "us", 2},
+	{"reconcile.rss.1", "reconcile", "1 worker: RSS 10 s after the sync", "MiB", 1},
+	{"reconcile.peak.1", "reconcile", "1 worker: peak RSS", "MiB", 1},
+	{"reconcile.sync.8", "reconcile", "8 workers: CPU from the start to the sync", "s", 2},
+	{"reconcile.call.8", "reconcile", "8 workers: CPU for each call", "us", 2},
+	{"reconcile.rss.8", "reconcile", "8 workers: RSS 10 s after the sync", "MiB", 1},
+	{"reconcile.peak.8", "reconcile", "8 workers: peak RSS", "MiB", 1},
 }
 
 // results are the values of all rounds, by figure and contestant. They are what is kept of a run.
@@ -63,6 +71,7 @@ type results struct {
 	Storm       int                             `json:"storm"` // events
 	Rated       int                             `json:"rated"` // events
 	Contestants []string                        `json:"contestants"`
+	Notes       map[string][]string             `json:"notes"` // by scenario: what was left out, and why
 	Values      map[string]map[string][]float64 `json:"values"`
 }
 
@@ -73,8 +82,19 @@ func (r *results) add(id, contestant string, value float64) {
 	r.Values[id][contestant] = append(r.Values[id][contestant], value)
 }
 
-func (r *results) has(scenario string) bool {
-	return slices.ContainsFunc(figures, func(f figure) bool { return f.scenario == scenario && r.Values[f.id] != nil })
+func (r *results) note(scenario, text string) {
+	if !slices.Contains(r.Notes[scenario], text) {
+		r.Notes[scenario] = append(r.Notes[scenario], text)
+	}
+}
+
+// of returns the contestants that have figures of the scenario.
+func (r *results) of(scenario string) []string {
+	return slices.DeleteFunc(slices.Clone(r.Contestants), func(contestant string) bool {
+		return !slices.ContainsFunc(figures, func(f figure) bool {
+			return f.scenario == scenario && r.Values[f.id][contestant] != nil
+		})
+	})
 }
 
 // spread is the median of the rounds between their extremes.

@@ -68,7 +68,7 @@ func (b *bench) versions(given string) []string {
 // arguments returns the arguments of `./dev bench peers`, without the paths that it adds.
 func arguments() string {
 	paths := []string{"--docs=", "--folder=", "--mixed=", "--server=", "--kgen=", "--kinds=", "--client-go=", "--kube-rs=",
-		"--versions="}
+		"--reconcile=", "--versions="}
 	var own []string
 	for _, argument := range os.Args[1:] {
 		added := false

@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -26,9 +27,9 @@ import (
 )
 
 // Scenarios, in the order in which they run; those before "mixed" share a process.
-var allScenarios = []string{"sync", "idle", "relist", "storm", "rated", "reads", "mixed", "dynamic", "large"}
+var allScenarios = []string{"sync", "idle", "relist", "storm", "rated", "reads", "mixed", "dynamic", "large", "reconcile"}
 
-const defaultScenarios = "sync,idle,relist,storm,rated,reads,mixed,dynamic"
+const defaultScenarios = "sync,idle,relist,storm,rated,reads,mixed,dynamic,reconcile"
 
 type options struct {
 	rounds                 int
@@ -56,6 +57,7 @@ func parse(b *bench) (options, error) {
 	flag.StringVar(&b.programs.kinds, "kinds", "", "")
 	flag.StringVar(&b.programs.clientGo, "client-go", "", "")
 	flag.StringVar(&b.programs.kubeRs, "kube-rs", "", "")
+	flag.StringVar(&b.programs.reconcile, "reconcile", "", "the command that measures controllers, with its arguments")
 	flag.StringVar(&o.versions, "versions", "", "lines for the document, separated by semicolons")
 	flag.Parse()
 	if flag.NArg() != 0 {
@@ -119,9 +121,40 @@ func (b *bench) podsRound(ctx context.Context, c contestant) error {
 	return p.end()
 }
 
+// fits says whether the large list fits into the memory, by what a pod took at the first sync of this run.
+func (b *bench) fits(c contestant, path string) (bool, error) {
+	small, ok := b.results.spread("sync.peak", c.name)
+	if !ok {
+		return true, nil
+	}
+	var available float64
+	if _, err := fmt.Sscan(fieldOf("/proc/meminfo", "MemAvailable"), &available); err != nil {
+		return false, fmt.Errorf("/proc/meminfo has no MemAvailable: %w", err)
+	}
+	file, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	const (
+		usable    = 0.9 // of what is available
+		encodings = 2   // the server keeps the pods in both, and the file has the longer one
+		mebi      = 1 << 20
+	)
+	needed := small.most * float64(b.large) / float64(b.pods)
+	if needed+encodings*float64(file.Size())/mebi < usable*available/1024 {
+		return true, nil
+	}
+	b.results.note("large", fmt.Sprintf("%s was left out: by its first sync of %d pods it would take %.0f MiB, more than the "+
+		"machine has beside the server.", c.name, b.pods, needed))
+	return false, nil
+}
+
 func (b *bench) largeRound(ctx context.Context, c contestant) error {
 	path, err := b.podsFile(ctx, b.large)
 	if err != nil {
+		return err
+	}
+	if enough, err := b.fits(c, path); err != nil || !enough {
 		return err
 	}
 	p, err := b.pairUp(ctx, c, []string{"--pods", path, "--count", fmt.Sprint(b.large), fmt.Sprintf("--protobuf=%v", c.protobuf)},
@@ -133,6 +166,29 @@ func (b *bench) largeRound(ctx context.Context, c contestant) error {
 		return err
 	}
 	return p.end()
+}
+
+// reconcile measures controllers with a program of its own, which starts an API server.
+func (b *bench) reconcile(ctx context.Context, rounds int) error {
+	path := filepath.Join(b.folder, "reconcile.json")
+	words := append(strings.Fields(b.programs.reconcile), "--figures", path, "--rounds", fmt.Sprint(rounds),
+		"--objects", fmt.Sprint(reconciled), "--repeat", fmt.Sprint(reconcileRepeats))
+	command := exec.CommandContext(ctx, words[0], words[1:]...)
+	command.Stdout, command.Stderr = os.Stderr, os.Stderr
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("%s did not measure controllers: %w; see what it wrote above", command, err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var values map[string]map[string][]float64
+	if err := json.Unmarshal(text, &values); err != nil {
+		return fmt.Errorf("%s is not what was expected: %w", path, err)
+	}
+	maps.Copy(b.results.Values, values)
+	b.results.Contestants = append(b.results.Contestants, controllerRuntime.name)
+	return nil
 }
 
 func (b *bench) measure(ctx context.Context, c contestant) error {
@@ -187,12 +243,18 @@ func obtain(ctx context.Context, b *bench, o options) (*results, error) {
 	}
 	b.results = &results{Arguments: arguments(), Date: time.Now().UTC().Format("2006-01-02"), Rounds: o.rounds, Pods: b.pods,
 		Large: b.large, Storm: b.storm, Rated: b.rated,
-		Machine: machine(), Versions: b.versions(o.versions), Values: map[string]map[string][]float64{}}
+		Machine: machine(), Versions: b.versions(o.versions), Values: map[string]map[string][]float64{},
+		Notes: map[string][]string{}}
 	for _, c := range chosen {
 		b.results.Contestants = append(b.results.Contestants, c.name)
 	}
 	if err := b.rounds(ctx, o.rounds, chosen); err != nil {
 		return nil, err
+	}
+	if b.scenarios["reconcile"] {
+		if err := b.reconcile(ctx, o.rounds); err != nil {
+			return nil, err
+		}
 	}
 	text, err := json.MarshalIndent(b.results, "", " ")
 	if err != nil {

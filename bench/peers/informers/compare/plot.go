@@ -17,7 +17,7 @@ type plot struct {
 
 var plots = []plot{
 	{"cpu", "CPU (less is better)", []string{"sync.cpu", "relist.cpu", "storm.cpu", "rated.cpu", "reads.cpu", "mixed.cpu",
-		"dynamic.cpu", "large.cpu"}},
+		"dynamic.cpu", "large.cpu", "reconcile.call.1", "reconcile.call.8"}},
 	{"memory", "Memory (less is better)", []string{"sync.rss", "sync.peak", "relist.peak", "storm.peak", "mixed.rss",
 		"dynamic.rss", "large.rss", "large.peak"}},
 	{"latency", "Latency of events at 5,000 a second, and times (less is better)", []string{"rated.p50", "rated.p99",

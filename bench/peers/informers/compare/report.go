@@ -25,7 +25,7 @@ func (r *results) sections() []section {
 		{"rated", fmt.Sprintf("Updates at %d a second", rate), fmt.Sprintf("%d updates at an even pace. The latency is the time "+
 			"from the moment when the server makes the event to the call of the handler. Where the server was late by "+
 			"far more than a few milliseconds, its connection was full: the informer could not keep up on this machine, and the "+
-			"latencies are those of its backlog.", r.Rated)},
+			"latencies measure its backlog.", r.Rated)},
 		{"reads", "Reads beside updates", fmt.Sprintf("One thread gets pods by random names for %d seconds, while %d updates a "+
 			"second arrive.", readSeconds, rate)},
 		{"idle", "Idle", "Nothing changes for 10 s. The server sends a bookmark each second, which is 60 times as often as " +
@@ -36,14 +36,18 @@ func (r *results) sections() []section {
 			"objects each: `ForResource` of kgen, `dynamicinformer` of client-go, `DynamicObject` of kube-rs. All use JSON.",
 			dynamicKinds, dynamicObjects)},
 		{"large", fmt.Sprintf("First sync of %d pods", r.Large), "As the first sync above."},
+		{"reconcile", "A controller", fmt.Sprintf("A controller of %d ConfigMaps follows a real API server. It is called "+
+			"once for each object, and then %d times more; each call reads the object from the cache and changes nothing. "+
+			"`./dev bench reconcile` measures this alone, and updates as well.", reconciled, reconcileRepeats)},
 	}
 }
 
 // table has a row for each figure of the scenario.
 func (r *results) table(scenario string) string {
 	var text strings.Builder
-	text.WriteString("| | " + strings.Join(r.Contestants, " | ") + " | better |\n|---|" +
-		strings.Repeat("---|", len(r.Contestants)+1) + "\n")
+	contestants := r.of(scenario)
+	text.WriteString("| | " + strings.Join(contestants, " | ") + " | better |\n|---|" +
+		strings.Repeat("---|", len(contestants)+1) + "\n")
 	for _, f := range figures {
 		if f.scenario != scenario || r.Values[f.id] == nil {
 			continue
@@ -53,7 +57,7 @@ func (r *results) table(scenario string) string {
 			title += ", " + f.unit
 		}
 		fmt.Fprintf(&text, "| %s |", title)
-		for _, contestant := range r.Contestants {
+		for _, contestant := range contestants {
 			cell := ""
 			if s, ok := r.spread(f.id, contestant); ok {
 				cell = s.text(f.digits)
@@ -68,8 +72,11 @@ func (r *results) table(scenario string) string {
 func (r *results) tables() string {
 	var text strings.Builder
 	for _, s := range r.sections() {
-		if r.has(s.scenario) {
+		if len(r.of(s.scenario)) > 0 {
 			fmt.Fprintf(&text, "## %s\n\n%s\n\n%s\n", s.title, wrapped(s.text), r.table(s.scenario))
+			for _, note := range r.Notes[s.scenario] {
+				fmt.Fprintf(&text, "%s\n\n", wrapped(note))
+			}
 		}
 	}
 	return text.String()
@@ -116,7 +123,7 @@ const introduction = `# kgen beside client-go and kube-rs
 <!-- Written by "./dev bench peers --write"; change bench/peers/informers/compare/ instead of this file. -->
 
 Informers of three libraries follow the same server, one process at a time. The server replays pods of about 9.2 KB
-(those of all benchmarks here, from ` + "`bench/reference_pods.cc`" + `) over TLS on the loopback interface. It has encoded
+(which all benchmarks here use, from ` + "`bench/reference_pods.cc`" + `) over TLS on the loopback interface. It has encoded
 them in advance, as JSON and as protobuf, so that it takes little CPU from the informers. Each program is what an
 engineer who knows the library would write, and its handler does the same work: it reads the name and an annotation with
 the time at which the server sent the event, and counts the latency.
@@ -133,8 +140,7 @@ const limits = `## What this does not show
 * The server does not compress. A real one compresses long lists for clients that ask for it, as client-go does.
 * kube-rs has no protobuf. Custom resources have none anywhere.
 * All allocators are the default of their language; kgen has its own heap for objects.
-* What a controller costs beyond its informers is measured by ` + "`./dev bench reconcile`" + `, recovery after faults of a real
-  API server by ` + "`./dev bench recovery`" + ` ([recovery.md](recovery.md)).
+* Recovery after faults of a real API server is measured by ` + "`./dev bench recovery`" + ` ([recovery.md](recovery.md)).
 `
 
 func (r *results) document(plots []string) string {
@@ -146,7 +152,7 @@ func (r *results) document(plots []string) string {
 		fmt.Fprintf(&text, "* %s\n", line)
 	}
 	text.WriteString("\n| contestant | what it is |\n|---|---|\n")
-	for _, c := range everyone {
+	for _, c := range slices.Concat(everyone, []contestant{controllerRuntime}) {
 		if slices.Contains(r.Contestants, c.name) {
 			fmt.Fprintf(&text, "| %s | %s |\n", c.name, c.about)
 		}

@@ -18,6 +18,9 @@ const (
 	changedShare = 0.01
 	rate         = 5000
 	readSeconds  = 3
+
+	reconciled       = 10_000 // objects of a controller
+	reconcileRepeats = 10     // calls for each of them after the first
 )
 
 // bench is the run: what it measures and where it keeps its files.
