@@ -53,8 +53,8 @@ TEST(Heap, RoundsSizesUpByAnEighthAtMost) {
   for (std::size_t bytes = 1; bytes <= Heap::kLargestInClass; ++bytes) {
     const std::size_t size = Heap::BlockSize(bytes);
     ASSERT_GE(size, bytes);
-    ASSERT_LE(size, std::max(bytes + 15, bytes + bytes / 8 + 1)) << bytes;
-    ASSERT_EQ(size % 16, 0u);
+    ASSERT_LE(size, std::max(bytes + 7, bytes + bytes / 8 + 1)) << bytes;
+    ASSERT_EQ(size % 8, 0u);
     ASSERT_EQ(Heap::BlockSize(size), size);
   }
 }
@@ -66,7 +66,7 @@ TEST(Heap, BlocksOfEverySizeAreAlignedAndDoNotOverlap) {
   for (int i = 0; i < 20'000; ++i) {
     const std::size_t size = i % 50 == 0 ? random() % 300'000 : random() % (i % 2 == 0 ? 200 : 20'000);
     blocks.push_back(TakeFilled(heap, size, static_cast<unsigned char>(i)));
-    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back().start) % 16, 0u);
+    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back().start) % 8, 0u);
     if (i % 3 != 0) continue;
     Filled& gone = blocks[random() % blocks.size()];
     ASSERT_TRUE(IsIntact(gone));

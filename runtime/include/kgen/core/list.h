@@ -33,7 +33,7 @@ namespace kgen {
 
 namespace detail {
 
-// The header's word is the size; elements follow at 16 bytes.
+// The header's word is the size; elements follow after 16 bytes.
 struct ListBlock : BlockHeader {
   std::uint32_t capacity;
   std::uint32_t hidden;  // of unknown fields: the number of elements at the start that are the decoder's (blocks.h)

@@ -52,7 +52,7 @@ inline constexpr bool kArrowOnTemporaries = false;
 template <typename T>
 concept NoArrowOnATemporaryGiveTheObjectANameFirst = !kArrowOnTemporaries;
 
-// Returns memory for one block, aligned to 16 bytes. Throws std::bad_alloc, as every container does. Any thread may
+// Returns memory for one block, aligned to 8 bytes. Throws std::bad_alloc, as every container does. Any thread may
 // call it, and any thread may free the block. Free memory is returned to the system in spans of 64 KiB, at most one in
 // each Free().
 void* Allocate(std::size_t bytes);

@@ -57,7 +57,7 @@ class Heap {
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
-  // Returns memory aligned to 16 bytes. Throws std::bad_alloc.
+  // Returns memory aligned to 8 bytes. Throws std::bad_alloc.
   void* Take(std::size_t bytes);
   // Frees a block from Take(), which must not be null.
   void Give(void* block) noexcept;
@@ -78,8 +78,8 @@ class Heap {
 
  private:
   static constexpr std::size_t kSpansInRegion = kRegionBytes / kSpanBytes;
-  static constexpr std::size_t kGrain = 16;
-  static constexpr std::size_t kLinearUpTo = 1024;  // sizes grow by 16 bytes up to here, then by an eighth at most
+  static constexpr std::size_t kGrain = 8;
+  static constexpr std::size_t kLinearUpTo = 1024;  // sizes grow by 8 bytes up to here, then by an eighth at most
   static constexpr std::size_t kLinearClasses = kLinearUpTo / kGrain + 1;
   static constexpr std::size_t kClasses = kLinearClasses + 4 * 8;
   static constexpr std::size_t kWords = kSpansInRegion / 64;
