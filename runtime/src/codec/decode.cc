@@ -2,10 +2,14 @@
 
 #include "kgen/codec/decode.h"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "codec/interpreter.h"
 #include "codec/protobuf_decoder.h"
@@ -49,9 +53,35 @@ Result<Json> ParseJson(std::string_view text) {
 
 // ---- ObjectDecoder. ----
 
+namespace {
+
+// A struct in scratch memory, from which it moves into a block once it is known how many hashes follow it.
+class Draft {
+ public:
+  Draft(void* memory, const TypeTable& table) noexcept : object_(memory), table_(table) {
+    detail::ConstructEmpty(object_, table_);
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft() {
+    if (object_ != nullptr) detail::ResetStruct(object_, table_);
+  }
+
+  void* object() noexcept { return object_; }
+  // Moves the struct into raw memory and ends the draft.
+  void MoveTo(void* memory) noexcept { std::memcpy(memory, std::exchange(object_, nullptr), table_.size); }
+
+ private:
+  void* object_;
+  const TypeTable& table_;
+};
+
+}  // namespace
+
 class ObjectDecoder::Impl {
  public:
-  Impl(const TypeTable& table, Sharing sharing) : table_(table), slots_(table) {
+  Impl(const TypeTable& table, Sharing sharing)
+      : table_(table), slots_(table), hashes_(slots_.count()), draft_(new std::uint64_t[(table.size + 7) / 8]) {
     state_.share_strings = sharing.strings;
     state_.share_subtrees = sharing.subtrees;
   }
@@ -61,33 +91,32 @@ class ObjectDecoder::Impl {
 
   Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options, const AnyRef& before, bool sweep) {
     const bool traced = state_.share_subtrees && !options.strict && slots_.count() > 0;
-    detail::ObjectBlock* block =
-        traced ? codec::MemberHashes::NewObject(table_, slots_) : detail::NewObjectBlock(table_);
-    detail::ConstructEmpty(block->object(), table_);
-    AnyRef object = AnyRef::Adopt(block);  // frees everything on error
+    Draft draft(draft_.get(), table_);
     codec::SharedState* shared = state_.share_strings || state_.share_subtrees ? &state_ : nullptr;
     std::optional<codec::MemberTrace> trace;
     if (traced) {
-      trace.emplace(slots_, codec::MemberHashes(block), codec::MemberHashes::Of(before, table_));
+      std::ranges::fill(hashes_, codec::MemberHash());
+      trace.emplace(slots_, hashes_, codec::MemberHashes::Of(before, table_));
       if (!trace->earlier.empty()) trace->before = before.object();
     }
     bool has_mismatches = false;
-    auto done = DecodeInto(json, options, shared, trace, block->object(), has_mismatches);
+    auto done = DecodeInto(json, options, shared, trace, draft.object(), has_mismatches);
     if (shared != nullptr && (sweep || !done)) shared->SweepAfterObject();
     if (shared != nullptr && !sweep) shared->SkipSweep();
     if (!done) return Fail(std::move(done).error());
-    if (traced && !has_mismatches) {
-      trace->now[slots_.OfWhole()] = WholeHash(BodyOf(json, options).text, options);
-      codec::MemberHashes::Seal(block);
-    }
-    return object;
+    const bool hashed = traced && !has_mismatches;
+    if (hashed) hashes_[slots_.OfWhole()] = WholeHash(BodyOf(json, options).text, options);
+    detail::ObjectBlock* const block =
+        codec::MemberHashes::NewObject(table_, hashed ? hashes_ : std::span<codec::MemberHash>());
+    draft.MoveTo(block->object());
+    return AnyRef::Adopt(block);
   }
 
   bool IsUnchanged(std::string_view json, const DecodeOptions& options, const AnyRef& before) const noexcept {
     const auto earlier = options.strict ? codec::MemberHashes() : codec::MemberHashes::Of(before, table_);
     if (earlier.empty() || slots_.count() == 0) return false;
     const codec::ObjectBody body = BodyOf(json, options);
-    const codec::MemberHash& known = earlier[slots_.OfWhole()];
+    const codec::MemberHash known = earlier[slots_.OfWhole()];
     if (body.text.size() != known.size) return false;
     if (!body.kind.empty() && !codec::IsKindOf(body.kind, table_)) return false;
     if (!body.api_version.empty() && !codec::IsApiVersionOf(body.api_version, table_)) return false;
@@ -121,6 +150,8 @@ class ObjectDecoder::Impl {
   const codec::MemberSlots slots_;
   codec::SharedState state_;
   codec::Scratch scratch_;
+  std::vector<codec::MemberHash> hashes_;   // of the object that is being decoded, by slot
+  std::unique_ptr<std::uint64_t[]> draft_;  // its struct
 };
 
 ObjectDecoder::ObjectDecoder(const TypeTable& table, Sharing sharing) : impl_(new Impl(table, sharing)) {}

@@ -383,7 +383,7 @@ bool Interpreter::AdoptEarlier(void* member, const Field& field) noexcept {
 // same end, because an object or a list ends at its closing bracket.
 bool Interpreter::FindEarlier(std::size_t slot) const noexcept {
   if (trace_->earlier.empty()) return false;
-  const MemberHash& earlier = trace_->earlier[slot];
+  const MemberHash earlier = trace_->earlier[slot];
   if (earlier.hash == 0 || earlier.size > static_cast<std::size_t>(reader_.end() - reader_.position())) return false;
   return Hashed({reader_.position(), earlier.size}, 0).hash == earlier.hash;
 }

@@ -272,7 +272,7 @@ MemberHash ProtobufDecoder::Hashed(std::string_view raw) const noexcept {
 
 bool ProtobufDecoder::IsEarlier(std::string_view raw, std::size_t slot) const noexcept {
   if (trace_->earlier.empty()) return false;
-  const MemberHash& earlier = trace_->earlier[slot];
+  const MemberHash earlier = trace_->earlier[slot];
   return earlier.hash != 0 && earlier.size == raw.size() && Hashed(raw).hash == earlier.hash;
 }
 

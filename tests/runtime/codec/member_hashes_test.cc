@@ -207,6 +207,18 @@ TEST_F(MemberHashesTest, AnObjectWithAFieldOfTheWrongTypeIsNeverUnchanged) {
   const AnyRef object = Must(decoder.Decode(json, {.mismatches = &mismatches}));
   ASSERT_EQ(mismatches.size(), 1u);
   EXPECT_FALSE(decoder.IsUnchanged(json, {.mismatches = &mismatches}, object));
+  EXPECT_TRUE(codec::MemberHashes::Of(object, Widget::kTable).empty());
+}
+
+TEST_F(MemberHashesTest, AnObjectHasMemoryOnlyForTheHashesOfMembersThatItHas) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::string_view json = R"({"metadata":{"name":"w"}})";
+  const AnyRef first = Must(decoder.Decode(json));
+  const std::int64_t before = GetHeapUse().bytes;
+  const AnyRef object = Must(decoder.Decode(json));
+  // One hash, which is of the object as a whole.
+  const std::size_t expected = sizeof(detail::ObjectBlock) + Widget::kTable.size + sizeof(codec::MemberHash);
+  EXPECT_EQ(GetHeapUse().bytes - before, static_cast<std::int64_t>(expected));
 }
 
 TEST_F(MemberHashesTest, ManyUpdatesInARowLeakNothing) {

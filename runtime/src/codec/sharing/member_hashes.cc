@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "codec/sharing/member_hashes.h"
 
+#include <bit>
 #include <memory>
 
 #include "core/blocks.h"
@@ -10,8 +11,10 @@
 namespace kgen::codec {
 namespace {
 
-constexpr std::uint32_t kHasHashes = 1;  // a bit of the word in the object's header
-constexpr std::size_t kMostSlots = 64;   // if a type has more members, the last ones have no hash
+// The word in the object's header has a bit for each slot with a hash.
+constexpr std::size_t kBits = 32;
+// If a type has more members, the last ones have no hash. The entries and the whole need bits as well.
+constexpr std::size_t kMostSlots = kBits - MemberSlots::kEntries - 1;
 
 bool HoldsBlock(const Field& field) noexcept {
   return field.kind == ValueKind::kBox || field.kind == ValueKind::kList || field.kind == ValueKind::kMap ||
@@ -56,24 +59,34 @@ void MemberSlots::AddTable(const TypeTable& table, std::vector<std::uint8_t>& sl
   }
 }
 
-MemberHashes::MemberHashes(detail::ObjectBlock* block) noexcept
-    : hashes_(reinterpret_cast<MemberHash*>(reinterpret_cast<char*>(block) + OffsetOf(*block->table))) {}
-
-detail::ObjectBlock* MemberHashes::NewObject(const TypeTable& table, const MemberSlots& slots) {
+detail::ObjectBlock* MemberHashes::NewObject(const TypeTable& table, std::span<const MemberHash> hashes) {
+  std::uint32_t present = 0;
+  for (std::size_t slot = 0; slot < hashes.size(); ++slot) {
+    if (hashes[slot].hash != 0) present |= std::uint32_t{1} << slot;
+  }
   const std::size_t offset = OffsetOf(table);
-  void* memory = detail::Allocate(offset + slots.count() * sizeof(MemberHash));
-  std::uninitialized_value_construct_n(reinterpret_cast<MemberHash*>(static_cast<char*>(memory) + offset),
-                                       slots.count());
-  return ::new (memory) detail::ObjectBlock{{{1}, 0}, &table};
+  const auto count = static_cast<std::size_t>(std::popcount(present));
+  void* memory = detail::Allocate(offset + count * sizeof(MemberHash));
+  auto* to = reinterpret_cast<MemberHash*>(static_cast<char*>(memory) + offset);
+  for (const MemberHash& hash : hashes) {
+    if (hash.hash != 0) std::construct_at(to++, hash);
+  }
+  return ::new (memory) detail::ObjectBlock{{{1}, present}, &table};
 }
-
-void MemberHashes::Seal(detail::ObjectBlock* block) noexcept { block->word |= kHasHashes; }
 
 MemberHashes MemberHashes::Of(const AnyRef& object, const TypeTable& table) noexcept {
   if (!object || &object.table() != &table) return {};
-  // The struct follows the header. The hashes of a sealed object are only read.
-  auto* block = static_cast<detail::ObjectBlock*>(const_cast<void*>(object.object())) - 1;
-  return (block->word & kHasHashes) != 0 ? MemberHashes(block) : MemberHashes();
+  // The struct follows the header.
+  const auto* block = static_cast<const detail::ObjectBlock*>(object.object()) - 1;
+  if (block->word == 0) return {};
+  const char* hashes = reinterpret_cast<const char*>(block) + OffsetOf(table);
+  return {reinterpret_cast<const MemberHash*>(hashes), block->word};
+}
+
+MemberHash MemberHashes::operator[](std::size_t slot) const noexcept {
+  const std::uint32_t bit = std::uint32_t{1} << slot;
+  if ((present_ & bit) == 0) return {};
+  return hashes_[std::popcount(present_ & (bit - 1))];
 }
 
 ObjectBody BodyOf(std::string_view json, const TypeTable& table) noexcept {

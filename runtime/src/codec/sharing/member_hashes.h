@@ -6,7 +6,7 @@
 // keyed hash of the bytes of each member with the one of the earlier state; if they are equal, the new object shares
 // the member's block, which costs neither parsing nor memory.
 //
-//   object block: header | struct | hashes        (header.word: kHasHashes)
+//   object block: header | struct | hashes        (header.word: which members have one)
 //
 // A member here is one of the object, or one of its metadata, that holds a block: a box, a list, a map or raw JSON.
 // `kind` and `apiVersion` have no hash, because the items of a list lack them. The entries of managedFields have
@@ -28,6 +28,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -82,26 +83,26 @@ struct MemberHash {
   std::uint32_t members = 0;  // JSON members in it, which count against DecodeOptions::max_fields
 };
 
-// A view of the hashes after the struct in an object's block.
+// A view of the hashes after the struct in an object's block, by slot.
 class MemberHashes {
  public:
   MemberHashes() = default;
-  // The hashes of a block from NewObject().
-  explicit MemberHashes(detail::ObjectBlock* block) noexcept;
 
-  // Returns a block with room for hashes, all of them unset. The struct is raw memory, which the caller must construct.
-  static detail::ObjectBlock* NewObject(const TypeTable& table, const MemberSlots& slots);
-  // Marks the hashes as valid.
-  static void Seal(detail::ObjectBlock* block) noexcept;
-  // Returns the hashes of a sealed object; empty if it is not sealed or is of another type.
+  // Returns a block with those of the hashes that are set, by slot; none for an object that must be decoded each time.
+  // The struct is raw memory, which the caller must construct.
+  static detail::ObjectBlock* NewObject(const TypeTable& table, std::span<const MemberHash> hashes);
+  // Returns the hashes of an object; empty if it has none or is of another type.
   static MemberHashes Of(const AnyRef& object, const TypeTable& table) noexcept;
 
-  bool empty() const noexcept { return hashes_ == nullptr; }
-  // Only if not empty.
-  MemberHash& operator[](std::size_t slot) const noexcept { return hashes_[slot]; }
+  bool empty() const noexcept { return present_ == 0; }
+  // Returns the hash of a slot, which is unset if there is none.
+  MemberHash operator[](std::size_t slot) const noexcept;
 
  private:
-  MemberHash* hashes_ = nullptr;
+  MemberHashes(const MemberHash* hashes, std::uint32_t present) noexcept : hashes_(hashes), present_(present) {}
+
+  const MemberHash* hashes_ = nullptr;
+  std::uint32_t present_ = 0;  // bit i: slot i has a hash
 };
 
 // The text of an object without `kind` and `apiVersion`, which servers write first and the items of a list lack.
@@ -116,7 +117,7 @@ ObjectBody BodyOf(std::string_view json, const TypeTable& table) noexcept;
 // One decoding: the object that is being decoded, and the earlier one.
 struct MemberTrace {
   const MemberSlots& slots;
-  MemberHashes now;
+  std::span<MemberHash> now;     // by slot
   MemberHashes earlier{};        // may be empty
   const void* before = nullptr;  // its struct, if not empty
 };
