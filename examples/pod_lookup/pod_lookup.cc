@@ -34,7 +34,9 @@ kgen::FactoryOptions OptionsFor(std::string cache) {
 }  // namespace
 
 PodLookup::PodLookup(const kgen::Connection& connection, std::string cache)
-    : factory_(connection, OptionsFor(std::move(cache))), pods_(factory_.Of<PodEntry>().Informer()) {}
+    : factory_(connection, OptionsFor(std::move(cache))),
+      pods_(factory_.Of<PodEntry>().Informer()),
+      indexer_(pods_.Indexer()) {}
 
 kgen::Result<void> PodLookup::Start(std::stop_token stop) {
   kgen::Must(pods_.AddIndex("address", Addresses));
@@ -46,10 +48,5 @@ kgen::Result<void> PodLookup::Start(std::stop_token stop) {
 }
 
 std::vector<PodLookup::Entry> PodLookup::ByOwner(std::string_view uid) const {
-  return pods_.Indexer().Snapshot().ByIndex("owner", uid);
-}
-
-PodLookup::Entry PodLookup::Only(std::string_view index, std::string_view value) const {
-  const auto found = pods_.Indexer().Snapshot().ByIndex(index, value);
-  return found.empty() ? Entry() : found.front();
+  return indexer_.Snapshot().ByIndex("owner", uid);
 }

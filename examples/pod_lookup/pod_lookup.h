@@ -7,7 +7,8 @@
 //   kgen::Must(lookup.Start(stop));
 //   if (const auto pod = lookup.ByAddress("10.0.3.7")) Log(pod->metadata.name);
 //
-// Thread safety: const members from any thread. Reads take no lock and never wait for the writer.
+// Thread safety: const members from any thread. Reads take no lock and never wait for the writer;
+// all but ByOwner() allocate nothing.
 #ifndef KGEN_EXAMPLES_POD_LOOKUP_POD_LOOKUP_H_
 #define KGEN_EXAMPLES_POD_LOOKUP_POD_LOOKUP_H_
 
@@ -36,18 +37,17 @@ class PodLookup {
 
   // The pod that has the address now. Pods that have ended gave theirs back, and pods on the network of their node
   // share its address, so neither is found.
-  Entry ByAddress(std::string_view ip) const { return Only("address", ip); }
+  Entry ByAddress(std::string_view ip) const { return indexer_.OneByIndex("address", ip); }
   // Returns the pod with that container ID, as the kubelet writes it: "containerd://4f6b...".
-  Entry ByContainer(std::string_view id) const { return Only("container", id); }
-  Entry ByUid(std::string_view uid) const { return Only("uid", uid); }
+  Entry ByContainer(std::string_view id) const { return indexer_.OneByIndex("container", id); }
+  Entry ByUid(std::string_view uid) const { return indexer_.OneByIndex("uid", uid); }
   // Returns the pods with an owner reference to that UID: the pods of a ReplicaSet, of a Job, ...
   std::vector<Entry> ByOwner(std::string_view uid) const;
 
  private:
-  Entry Only(std::string_view index, std::string_view value) const;
-
   kgen::SharedInformerFactory factory_;
   kgen::SharedInformer<lookup::PodEntry> pods_;
+  kgen::Indexer<lookup::PodEntry> indexer_;
 };
 
 #endif  // KGEN_EXAMPLES_POD_LOOKUP_POD_LOOKUP_H_

@@ -139,6 +139,18 @@ TEST_F(StoreTest, NeverChangesASnapshot) {
   EXPECT_THAT(Names(store_->Snapshot().ByIndex("color", "red")), ElementsAre("b"));
 }
 
+TEST_F(StoreTest, LooksUpOneObjectByIndex) {
+  ASSERT_TRUE(store_->AddIndex("color", ByColor));
+  store_->Apply(One(Put(Make("default", "a", "red")), "1"));
+  store_->Apply(One(Put(Make("default", "b", "blue")), "2"));
+  EXPECT_EQ(store_->LookByIndex("color", "blue"), store_->Look("default", "b"));
+  EXPECT_FALSE(store_->LookByIndex("color", "green"));
+  EXPECT_FALSE(store_->LookByIndex("size", "blue"));
+  store_->Apply(One(Put(Make("default", "b", "red")), "3"));
+  EXPECT_FALSE(store_->LookByIndex("color", "blue"));
+  EXPECT_TRUE(store_->LookByIndex("color", "red"));
+}
+
 // Contract: informer ST-08; invariant X3.
 TEST_F(StoreTest, ForgetsAnIndexValueThatNoObjectHasAnyLonger) {
   ASSERT_TRUE(store_->AddIndex("color", ByColor));

@@ -12,10 +12,23 @@ namespace {
 
 using State = AnySnapshot::State;
 
+// Returns the objects with that value, or null.
+const ObjectMap* FindByIndex(const State& state, std::string_view index, std::string_view value) noexcept {
+  const Index* const found = state.FindIndex(index);
+  const ValueLeaf* const leaf = found != nullptr ? found->values.Find(value, HashValue(value)) : nullptr;
+  return leaf != nullptr ? &leaf->objects() : nullptr;
+}
+
 }  // namespace
 
 AnyRef GetFrom(const State& state, const KeyView& key) {
   const ObjectLeaf* leaf = state.Find(key);
+  return leaf != nullptr ? leaf->object() : AnyRef();
+}
+
+AnyRef OneFrom(const State& state, std::string_view index, std::string_view value) noexcept {
+  const ObjectMap* const objects = FindByIndex(state, index, value);
+  const ObjectLeaf* const leaf = objects != nullptr ? ObjectMap::Cursor(*objects).Next() : nullptr;
   return leaf != nullptr ? leaf->object() : AnyRef();
 }
 
@@ -57,11 +70,10 @@ std::vector<AnyRef> AnySnapshot::InNamespace(std::string_view namespace_) const 
 
 std::vector<AnyRef> AnySnapshot::ByIndex(std::string_view index, std::string_view value) const {
   std::vector<AnyRef> result;
-  const Index* found = state_ ? state_->FindIndex(index) : nullptr;
-  const ValueLeaf* leaf = found != nullptr ? found->values.Find(value, HashValue(value)) : nullptr;
-  if (leaf == nullptr) return result;
-  result.reserve(leaf->objects().size());
-  leaf->objects().ForEach([&](const ObjectLeaf& object) { result.push_back(object.object()); });
+  const ObjectMap* const objects = state_ ? FindByIndex(*state_, index, value) : nullptr;
+  if (objects == nullptr) return result;
+  result.reserve(objects->size());
+  objects->ForEach([&](const ObjectLeaf& leaf) { result.push_back(leaf.object()); });
   return result;
 }
 
@@ -105,5 +117,9 @@ bool AnySnapshot::IsStale(const ObjectKey& key) const noexcept {
 namespace kgen::detail {
 
 cache::AnySnapshot TakeSnapshot(const Shared<cache::Store>& store) noexcept { return store->Snapshot(); }
+
+AnyRef GetByIndex(const Shared<cache::Store>& store, std::string_view index, std::string_view value) noexcept {
+  return store->LookByIndex(index, value);
+}
 
 }  // namespace kgen::detail

@@ -218,6 +218,11 @@ AnyRef Store::Look(std::string_view namespace_, std::string_view name) const {
   return GetFrom(*guard, {namespace_, name});
 }
 
+AnyRef Store::LookByIndex(std::string_view index, std::string_view value) const noexcept {
+  const HazardGuard<State> guard(current_);
+  return OneFrom(*guard, index, value);
+}
+
 void Store::Apply(Transaction transaction) {
   std::vector<StoreFault> faults;
   std::function<void(const StoreFault&)> on_fault;

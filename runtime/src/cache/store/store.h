@@ -51,10 +51,11 @@ struct StoreFault {
 
 // The store itself.
 //
-// Thread safety: Snapshot(), Look(), AddIndex() and SetOnFault() from any thread; Apply() from one thread at a time,
-// the informer's strand. The function of an index is never called by two threads at once.
+// Thread safety: Snapshot(), the Look functions, AddIndex() and SetOnFault() from any thread; Apply() from one thread
+// at a time, the informer's strand. The function of an index is never called by two threads at once.
 //
-// Blocking: Snapshot() and Look() never block. Apply() and AddIndex() may wait for each other, see AddIndex().
+// Blocking: Snapshot() and the Look functions never block. Apply() and AddIndex() may wait for each other, see
+// AddIndex().
 //
 // Invariants (tests/runtime/cache/store_test.cc):
 //   X1  A snapshot never changes.
@@ -70,6 +71,8 @@ class Store : public SharedObject {
   // The current object, or null; cheaper than a snapshot. For the Get() of listers.
   AnyRef Look(std::string_view namespace_, std::string_view name) const;
   AnyRef Look(const ObjectKey& key) const;
+  // One of the current objects with that value, or null.
+  AnyRef LookByIndex(std::string_view index, std::string_view value) const noexcept;
   // The metadata of every changed object must match its key; one that does not is left out and reported to `on_fault`.
   // The cost is proportional to the transaction. Use Replacement to build a whole new content in steps.
   void Apply(Transaction transaction);

@@ -179,6 +179,7 @@ class AnySnapshot::State final : public Version<StateRemains> {
 
 // For listers: one read of a version that the caller protects, without a reference to it.
 AnyRef GetFrom(const AnySnapshot::State& state, const KeyView& key);
+AnyRef OneFrom(const AnySnapshot::State& state, std::string_view index, std::string_view value) noexcept;
 std::vector<AnyRef> ListFrom(const AnySnapshot::State& state, std::string_view namespace_, const Selector* selector);
 
 }  // namespace kgen::cache
