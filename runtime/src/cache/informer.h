@@ -128,8 +128,9 @@ class Informer final : public SharedObject {
   struct PendingJob {
     std::unique_ptr<SteppedJob> job;
     bool list = false;
-    bool saved = false;     // a list that was restored
-    std::string cluster{};  // of a list
+    bool saved = false;          // a list that was restored
+    bool other_history = false;  // a list, of a server whose history was replaced
+    std::string cluster{};       // of a list
   };
   void JobDone(PendingJob done);
   void Applied(bool list);
@@ -177,9 +178,10 @@ class Informer final : public SharedObject {
   bool work_scheduled_ = false;
   bool running_ = false;
   bool stop_done_ = false;
-  bool stale_ = false;    // the store has a saved state that is not known to be current
-  bool unsaved_ = false;  // the store has changed since it was saved
-  std::string cluster_;   // the UID of the cluster of what the store has; "" if unknown
+  bool stale_ = false;     // the store has a saved state that is not known to be current
+  bool unsaved_ = false;   // the store has changed since it was saved
+  bool save_due_ = false;  // it is to be saved as soon as that is possible, before the period ends
+  std::string cluster_;    // the UID of the cluster of what the store has; "" if unknown
 
   // Used on all threads. No user code and no other component is called while mutex_ is held.
   mutable Mutex mutex_;

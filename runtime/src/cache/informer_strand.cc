@@ -87,25 +87,25 @@ void Informer::End() {
 // ------------------------------------------------------------------------------------------------------ saving
 
 void Informer::ArmSave() {
-  save_timer_.After(saved_->every(), TimerKind::kHousekeeping, [self = Shared<Informer>(this)] { self->Save(); });
+  save_timer_.After(saved_->every(), TimerKind::kHousekeeping, [self = Shared<Informer>(this)] {
+    self->ArmSave();
+    self->Save();
+  });
 }
 
 // Saves a state that is current and has changed. While a job runs, the store may already have the content of a list of
-// which the rest is not known here yet. What is not saved now is saved a period later.
+// which the rest is not known here yet. What is not saved now is saved a period later, or, if it is due, when that is
+// possible.
 void Informer::Save() {
-  ArmSave();
-  if (!HasSynced() || !unsaved_ || !jobs_.empty() || saved_->busy()) return;
+  if (IsStopped() || !HasSynced() || !unsaved_ || !jobs_.empty() || saved_->busy()) return;
+  unsaved_ = save_due_ = false;
   const Shared<Informer> self(this);
   const bool resumable = refused_.size() == 0 || Injected(Bug::kForgetsRefused);
   saved_->Save(store_->Snapshot(), cluster_, resumable, [self](Result<AnySnapshot> before) {
-    if (!before) {
-      self->unsaved_ = true;
-      return;
-    }
-    self->store_->Drop(*std::move(before));
+    self->unsaved_ = self->unsaved_ || !before;
+    if (before) self->store_->Drop(*std::move(before));
     self->ScheduleWork();
   });
-  unsaved_ = false;
 }
 
 // ----------------------------------------------------------------------------------------------- registrations

@@ -32,6 +32,7 @@ void Informer::Work() {
   std::size_t frees = std::max<std::size_t>(settings_.objects_per_task / 2, 1);
   more = !garbage_.FreeSome(frees) || !store_->FreeSome(frees) || more;
   if (more) ScheduleWork();
+  if (save_due_) Save();
 }
 
 // Continues with the jobs, then with the queue. Returns true if there is more to do.
@@ -74,7 +75,11 @@ void Informer::ApplyBatch(std::size_t& units) {
   if (last == DeltaType::kReplaced) {
     const bool initial = fifo_.in_initial_population() && !stale_;
     const Reason reason = list.saved ? Reason::kSaved : initial ? Reason::kInitial : Reason::kRelist;
-    PendingJob job{.job = {}, .list = true, .saved = list.saved, .cluster = std::move(list.cluster)};
+    PendingJob job{.job = {},
+                   .list = true,
+                   .saved = list.saved,
+                   .other_history = list.other_history,
+                   .cluster = std::move(list.cluster)};
     job.job = std::make_unique<ListJob>(Context(), std::move(list), reason);
     jobs_.push_back(std::move(job));
   } else if (last == DeltaType::kSync) {
@@ -93,6 +98,8 @@ void Informer::JobDone(PendingJob done) {
     processor_.SavedQueued();  // after the events
   } else if (done.list) {
     unsaved_ = true;
+    // A process that started from the file of the lost history might resume its watch where it must not.
+    save_due_ = save_due_ || (saved_ && done.other_history);
   }
   Applied(done.list && !done.saved);
 }

@@ -1,9 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // When an informer saves its cache, what it does if it cannot, and how it stops meanwhile.
-#include "tests/runtime/cache/warm_start_fixture.h"
+#include <stdexcept>
 
 #include "cache/wait_for_sync.h"
+#include "tests/runtime/cache/warm_start_fixture.h"
 
 namespace kgen::cache {
 namespace {
@@ -18,6 +19,39 @@ using ::testing::SizeIs;
 class WarmSavingTest : public WarmStartFixture {
  protected:
   std::string File() { return files_->Names().empty() ? "" : files_->Content(files_->Names().front()); }
+  // The watch has expired, and the list after it is older than what was watched.
+  void ReplaceHistory() {
+    SendToWatch(kExpiredEvent);
+    AnswerCluster();
+    Answer(ListBody("3", {ObjectJson("b", "2")}));
+    EXPECT_EQ(Store(), "b@2");
+  }
+  std::string StoreOfTheNextProcess() {
+    NextProcess();
+    Start();
+    return Store();
+  }
+
+  static constexpr std::string_view kExpiredEvent =
+      R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}})"
+      "\n";
+};
+
+// An executor that has no thread for blocking work.
+class FullExecutor final : public Executor {
+ public:
+  explicit FullExecutor(Shared<Executor> inner) : inner_(std::move(inner)) {}
+  Shared<Strand> MakeStrand(std::string_view name) override { return inner_->MakeStrand(name); }
+  void Post(const Shared<Strand>& strand, Task task) override { inner_->Post(strand, std::move(task)); }
+  Shared<ReservedPost> ReservePost(const Shared<Strand>& strand) override { return inner_->ReservePost(strand); }
+  void Blocking(std::string, Task) override { throw std::runtime_error("no thread is left"); }
+  void BlockingOn(const Shared<Strand>& strand, Task work) override { inner_->BlockingOn(strand, std::move(work)); }
+  Shared<Waiter> MakeWaiter(std::string_view what) override { return inner_->MakeWaiter(what); }
+  Shared<Clock> clock() noexcept override { return inner_->clock(); }
+  bool InPostedTask() const noexcept override { return inner_->InPostedTask(); }
+
+ private:
+  const Shared<Executor> inner_;
 };
 
 TEST_P(WarmSavingTest, SavesOnlyWhatIsCurrent) {
@@ -71,6 +105,44 @@ TEST_P(WarmSavingTest, SavesOneStateAtATime) {
   NextProcess();
   Start();
   EXPECT_EQ(Store(), "a@6");
+}
+
+TEST_P(WarmSavingTest, TheFileLosesALostHistoryAtOnce) {
+  SaveFirst("5", {ObjectJson("a", "1")});
+  ReplaceHistory();
+  EXPECT_EQ(StoreOfTheNextProcess(), "b@2");
+}
+
+TEST_P(WarmSavingTest, TheFileLosesALostHistoryWhenTheRunningSaveHasEnded) {
+  Start();
+  AnswerCluster();
+  Answer(ListBody("5", {ObjectJson("a", "1")}));
+  Open();
+  held_->Hold();
+  Advance(kEvery);
+  ASSERT_TRUE(held_->waits());
+  ReplaceHistory();
+  held_->LetGo();
+  Run();
+  EXPECT_EQ(StoreOfTheNextProcess(), "b@2");
+}
+
+TEST_P(WarmSavingTest, ListsIfTheReadingCannotBegin) {
+  SaveFirst("5", {ObjectJson("a", "1")});
+  NextProcess();
+  connection_ = Connection::Over({.transport = MakeShared<FakeTransport>(),
+                                  .executor = MakeShared<FullExecutor>(simulation_.executor()),
+                                  .observer = seen_});
+  Start();
+  EXPECT_THAT(seen_->unused,
+              ElementsAre(HasSubstr("failed to start reading it: the executor threw no thread is left")));
+  AnswerCluster();
+  Answer(ListBody("6", {ObjectJson("b", "6")}));
+  EXPECT_EQ(Store(), "b@6");
+  Advance(kEvery);
+  EXPECT_THAT(seen_->unsaved, ElementsAre(HasSubstr("the executor threw no thread is left")));
+  Advance(kEvery);
+  EXPECT_THAT(seen_->unsaved, SizeIs(2)) << "it tries again";
 }
 
 TEST_P(WarmSavingTest, ReportsThatItCannotSaveAndTriesAgain) {

@@ -2,6 +2,7 @@
 #include "cache/saved/saved_cache.h"
 
 #include <chrono>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -46,9 +47,24 @@ SavedCache::SavedCache(SavedSettings settings, std::string informer, Shared<Exec
 // ---------------------------------------------------------------------------------------------------- reading
 
 void SavedCache::Read(Reading reading) {
-  executor_->Blocking("read the saved cache of " + informer_, [self = Shared<SavedCache>(this)] { self->ReadFile(); });
-  busy_ = true;  // not if that threw
   reading_ = std::move(reading);
+  auto begun = Begin("read the saved cache of ", [self = Shared<SavedCache>(this)] { self->ReadFile(); });
+  if (begun) return;
+  read_result_ = Fail(begun.error().With("the saved cache " + Path() + " is not used: failed to start reading it"));
+  ReadEnded();
+}
+
+// Executors may throw, at least if there is no memory. An informer goes on without its file.
+Result<void> SavedCache::Begin(const char* what, Task work) {
+  try {
+    executor_->Blocking(what + informer_, std::move(work));
+  } catch (const std::bad_alloc&) {
+    return Fail(detail::OutOfMemory());
+  } catch (const std::exception& thrown) {
+    return Fail(Code::kInternal, std::string("the executor threw ") + thrown.what());
+  }
+  busy_ = true;
+  return {};
 }
 
 void SavedCache::ReadFile() {
@@ -123,11 +139,13 @@ void SavedCache::Save(AnySnapshot snapshot, std::string cluster, bool resumable,
   using std::chrono::nanoseconds;
   const std::int64_t now =
       std::chrono::duration_cast<nanoseconds>(executor_->clock()->WallNow().time_since_epoch()).count();
-  executor_->Blocking("save the cache of " + informer_,
-                      [self = Shared<SavedCache>(this), snapshot = std::move(snapshot), cluster = std::move(cluster),
-                       resumable, now]() mutable { self->SaveFile(std::move(snapshot), cluster, resumable, now); });
-  busy_ = true;  // not if that threw
   on_saved_ = std::move(on_saved);
+  auto begun = Begin("save the cache of ",
+                     [self = Shared<SavedCache>(this), snapshot = std::move(snapshot), cluster = std::move(cluster),
+                      resumable, now]() mutable { self->SaveFile(std::move(snapshot), cluster, resumable, now); });
+  if (begun) return;
+  save_result_ = Fail(begun.error().With("the cache is not saved: failed to start"));
+  SaveEnded();
 }
 
 void SavedCache::SaveFile(AnySnapshot snapshot, const std::string& cluster, bool resumable, std::int64_t now) {

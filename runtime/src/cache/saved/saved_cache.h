@@ -70,7 +70,8 @@ class SavedCache final : public SharedObject {
     std::function<void(SavedBatch)> on_batch;
     std::function<void(Result<SavedState>)> on_end;  // exactly once, last; see SavedReader::Read()
   };
-  // Reads the file. Waits while four batches have been handed out for which Taken() was not called.
+  // Reads the file; calls `on_end` at once if it cannot begin. Waits while four batches have been handed out for which
+  // Taken() was not called.
   void Read(Reading reading);
   void Taken() noexcept;
   void EndReading() noexcept;  // calls neither function any more
@@ -92,6 +93,7 @@ class SavedCache final : public SharedObject {
   std::string Path() const { return settings_.files->Path(settings_.binding.FileName()); }
 
  private:
+  Result<void> Begin(const char* what, Task work);
   // On a thread that may block.
   void ReadFile();
   bool HandOut(const std::vector<SavedItem>& items, const std::optional<SavedState>& committed);
