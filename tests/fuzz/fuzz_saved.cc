@@ -87,18 +87,17 @@ Outcome Read(std::string_view content) {
   std::string items;
   OneFile files(content);
   const kgen::cache::SavedBinding binding{.server = "api.test:6443", .resource = "samples.test/v1"};
-  auto state = kgen::cache::SavedReader::Read(
-      files, binding, [&](const std::vector<SavedItem>& batch, const std::optional<SavedState>& committed) {
-        for (const SavedItem& item : batch) {
-          Require(item.json.empty() || item.key.name.empty(), "an object and a deletion in one");
-          items.append(item.key.str()).append("=").append(item.json).append("\n");
-        }
-        if (!committed) return true;
-        Require(batch.empty(), "a commit with elements");
-        outcome.commits.push_back(committed->bytes);
-        outcome.items = items;
-        return true;
-      });
+  auto state = kgen::cache::SavedReader::Read(files, binding, [&](const kgen::cache::SavedBatch& batch) {
+    for (const SavedItem& item : batch.items) {
+      Require(item.json.empty() || item.key.name.empty(), "an object and a deletion in one");
+      items.append(item.key.str()).append("=").append(item.json).append("\n");
+    }
+    if (!batch.committed) return true;
+    Require(batch.items.empty(), "a commit with elements");
+    outcome.commits.push_back(batch.committed->bytes);
+    outcome.items = items;
+    return true;
+  });
   if (!state) {
     Require(state.error().code() == Code::kDecode, "an error of another code");
     Require(outcome.commits.empty(), "a commit in a file that is refused");

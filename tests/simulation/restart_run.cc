@@ -380,20 +380,19 @@ class RestartRun {
     OnDisk found;
     View next;
     files_->FailReads(false);
-    auto state = cache::SavedReader::Read(*files_, Binding(),
-                                          [&](const std::vector<cache::SavedItem>& items, const auto& committed) {
-                                            for (const cache::SavedItem& item : items) {
-                                              if (item.json.empty()) {
-                                                next.erase(item.key.str());
-                                                continue;
-                                              }
-                                              const auto object = Must(Decode<Sample>(item.json));
-                                              next[ObjectKey(object.metadata.namespace_, object.metadata.name).str()] =
-                                                  Number(object.metadata.resourceVersion);
-                                            }
-                                            if (committed) found.view = next;
-                                            return true;
-                                          });
+    auto state = cache::SavedReader::Read(*files_, Binding(), [&](const cache::SavedBatch& batch) {
+      for (const cache::SavedItem& item : batch.items) {
+        if (item.json.empty()) {
+          next.erase(item.key.str());
+          continue;
+        }
+        const auto object = Must(Decode<Sample>(item.json));
+        next[ObjectKey(object.metadata.namespace_, object.metadata.name).str()] =
+            Number(object.metadata.resourceVersion);
+      }
+      if (batch.committed) found.view = next;
+      return true;
+    });
     if (!state) return std::nullopt;
     found.state = *std::move(state);
     return found;

@@ -352,7 +352,7 @@ class Reflector final : public SharedObject {
   void Restore();
   void RestoreLater();
   void RestoreSome();
-  Result<void> DecodeBatch(Restoring& state, const SavedBatch& batch);
+  Result<void> DecodeBatch(Restoring& state, SavedBatch batch);
   void ApplyGroup(Restoring& state);
   void Restored(Result<SavedState> end);
   void SendQuestion(Turn turn);

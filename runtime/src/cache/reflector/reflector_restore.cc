@@ -65,9 +65,9 @@ void Reflector::RestoreSome() {
   if (state->committing) {
     ApplyGroup(*state);
   } else if (!state->batches.empty()) {
-    const SavedBatch batch = std::move(state->batches.front());
+    SavedBatch batch = std::move(state->batches.front());
     state->batches.pop_front();
-    if (const Result<void> decoded = DecodeBatch(*state, batch); !decoded) {
+    if (const Result<void> decoded = DecodeBatch(*state, std::move(batch)); !decoded) {
       saved_->EndReading();
       return Restored(Fail(decoded.error().With("the saved cache " + saved_->Path() + " is not used")));
     }
@@ -81,9 +81,8 @@ void Reflector::RestoreSome() {
 }
 
 // The base needs no commit before it is taken, because without one the whole file is refused.
-Result<void> Reflector::DecodeBatch(Restoring& state, const SavedBatch& batch) {
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    SavedItem item = batch[i];
+Result<void> Reflector::DecodeBatch(Restoring& state, SavedBatch batch) {
+  for (SavedItem& item : batch.items) {
     AnyRef object;
     if (!item.json.empty()) {
       Result<AnyRef> decoded = intake_.TakeSaved(item.json);
@@ -100,7 +99,7 @@ Result<void> Reflector::DecodeBatch(Restoring& state, const SavedBatch& batch) {
       state.items.Upsert(std::move(item.key), std::move(object));
     }
   }
-  if (!batch.committed()) return {};
+  if (!batch.committed) return {};
   state.committing = state.has_base;
   state.has_base = true;
   return {};

@@ -16,23 +16,6 @@ constexpr int kMostHandedOut = 4;
 
 }  // namespace
 
-SavedBatch::SavedBatch(const std::vector<SavedItem>& items, const std::optional<SavedState>& state)
-    : committed_(state) {
-  std::size_t size = 0;
-  for (const SavedItem& item : items) size += item.json.size();
-  text_.reserve(size);
-  items_.reserve(items.size());
-  for (const SavedItem& item : items) {
-    items_.push_back({item.key, text_.size(), item.json.size()});
-    text_ += item.json;
-  }
-}
-
-SavedItem SavedBatch::operator[](std::size_t i) const {
-  const Item& item = items_[i];
-  return {item.key, std::string_view(text_).substr(item.begin, item.size)};
-}
-
 SavedCache::SavedCache(SavedSettings settings, std::string informer, Shared<Executor> executor, Shared<Strand> strand,
                        Shared<Observer> observer)
     : settings_(std::move(settings)),
@@ -69,16 +52,15 @@ Result<void> SavedCache::Begin(const char* what, Task work) {
 
 void SavedCache::ReadFile() {
   try {
-    read_result_ = SavedReader::Read(
-        *settings_.files, settings_.binding,
-        [this](const std::vector<SavedItem>& items, const auto& committed) { return HandOut(items, committed); });
+    read_result_ = SavedReader::Read(*settings_.files, settings_.binding,
+                                     [this](SavedBatch batch) { return HandOut(std::move(batch)); });
   } catch (const std::bad_alloc&) {
     read_result_ = Fail(detail::OutOfMemory());
   }
   ended_post_->Post([self = Shared<SavedCache>(this)] { self->ReadEnded(); });
 }
 
-bool SavedCache::HandOut(const std::vector<SavedItem>& items, const std::optional<SavedState>& committed) {
+bool SavedCache::HandOut(SavedBatch batch) {
   for (;;) {
     {
       const MutexLock lock(mutex_);
@@ -90,7 +72,7 @@ bool SavedCache::HandOut(const std::vector<SavedItem>& items, const std::optiona
     }
     if (!room_->Wait()) return false;
   }
-  executor_->Post(strand_, [self = Shared<SavedCache>(this), batch = SavedBatch(items, committed)]() mutable {
+  executor_->Post(strand_, [self = Shared<SavedCache>(this), batch = std::move(batch)]() mutable {
     const auto on_batch = self->reading_.on_batch;  // a copy: the call may end the reading
     if (on_batch) on_batch(std::move(batch));
   });

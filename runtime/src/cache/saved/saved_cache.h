@@ -36,27 +36,6 @@ struct SavedSettings {
   Nanos every;
 };
 
-// Elements of a file, in their order. Owns their text.
-class SavedBatch {
- public:
-  SavedBatch() = default;
-  SavedBatch(const std::vector<SavedItem>& items, const std::optional<SavedState>& state);
-
-  std::size_t size() const noexcept { return items_.size(); }
-  // The views hold as long as the batch.
-  SavedItem operator[](std::size_t i) const;
-  const std::optional<SavedState>& committed() const noexcept { return committed_; }
-
- private:
-  struct Item {
-    ObjectKey key;
-    std::size_t begin, size;
-  };
-  std::string text_;
-  std::vector<Item> items_;
-  std::optional<SavedState> committed_;
-};
-
 // One task at a time reads or saves.
 //
 // Thread safety: all members on the informer's strand; the destructor on any thread.
@@ -96,7 +75,7 @@ class SavedCache final : public SharedObject {
   Result<void> Begin(const char* what, Task work);
   // On a thread that may block.
   void ReadFile();
-  bool HandOut(const std::vector<SavedItem>& items, const std::optional<SavedState>& committed);
+  bool HandOut(SavedBatch batch);
   void SaveFile(AnySnapshot snapshot, const std::string& cluster, bool resumable, std::int64_t now);
   // On the strand.
   void ReadEnded();

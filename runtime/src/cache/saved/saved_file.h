@@ -52,15 +52,22 @@ struct SavedItem {
   std::string_view json;  // of an object; empty for a deletion
 };
 
+// Elements of a file, in their order, or, without elements, the state that these complete. Owns the text of the
+// elements, which moves with it.
+struct SavedBatch {
+  std::unique_ptr<char[]> text;
+  std::vector<SavedItem> items;
+  std::optional<SavedState> committed;
+};
+
 // Reads a file. `on_batch` may receive elements that no commit follows, because the file ends or is damaged before it,
 // so the caller keeps them apart until the commit.
 //
 // Thread safety: one thread, which may block.
 class SavedReader {
  public:
-  // Receives a batch of elements, of about 256 KiB, or, without elements, the state that these complete. The views hold
-  // for the length of the call. Returns false to end the reading.
-  using OnBatch = std::function<bool(std::vector<SavedItem> items, const std::optional<SavedState>& committed)>;
+  // Receives a batch of about 256 KiB. Returns false to end the reading.
+  using OnBatch = std::function<bool(SavedBatch)>;
 
   // Reads the whole file and returns its last state. It ends with the last commit before the end of the file or a
   // damaged record, as a crash leaves one. Memory: one record, of at most 17 MiB.

@@ -21,6 +21,10 @@ class PayloadBuffer {
     }
     return bytes_.get();
   }
+  std::unique_ptr<char[]> Take() noexcept {
+    capacity_ = 0;
+    return std::move(bytes_);
+  }
 
  private:
   std::unique_ptr<char[]> bytes_;
@@ -61,6 +65,9 @@ class RecordReader {
     }
     return Record{static_cast<RecordKind>(record[4]), {record + kRecordHead, size}};
   }
+
+  // Returns the memory of the last record, which keeps its payload valid.
+  std::unique_ptr<char[]> TakeMemory() noexcept { return buffer_.Take(); }
 
   std::string_view why() const noexcept { return why_; }
   std::uint64_t position() const noexcept { return position_; }
@@ -143,25 +150,25 @@ Result<SavedState> ReadRecords(RecordReader& records, const SavedReader::OnBatch
   std::string_view why = "a record is damaged";
   for (;;) {
     KGEN_TRY(const Record record, records.Next());
-    std::vector<SavedItem> items;
-    std::optional<SavedState> committed;
+    SavedBatch batch;
     if (record.kind == RecordKind::kObjects || record.kind == RecordKind::kDeletions) {
-      if (!ReadItems(record, items)) break;
+      if (!ReadItems(record, batch.items)) break;
+      batch.text = records.TakeMemory();
     } else if (record.kind == RecordKind::kCommit) {
-      committed.emplace();
-      if (!ReadCommit(record.payload, *committed)) break;
-      committed->bytes = records.position();
-      committed->base_bytes = last ? last->base_bytes : records.position();
-      committed->check = records.check();
+      SavedState& committed = batch.committed.emplace();
+      if (!ReadCommit(record.payload, committed)) break;
+      committed.bytes = records.position();
+      committed.base_bytes = last ? last->base_bytes : records.position();
+      committed.check = records.check();
       last = committed;
     } else {
       if (!records.why().empty()) why = records.why();
       break;
     }
-    if (!on_batch(std::move(items), committed)) return Fail(Code::kCancelled, "reading was ended");
+    if (!on_batch(std::move(batch))) return Fail(Code::kCancelled, "reading was ended");
   }
   // Behind a commit, this is what a crash leaves while changes are appended.
-  if (last && Injected(Bug::kTakesTornTail)) (void)on_batch({}, last);
+  if (last && Injected(Bug::kTakesTornTail)) (void)on_batch({.text = {}, .items = {}, .committed = last});
   if (last) return *std::move(last);
   return Fail(Code::kDecode, "it has no complete state: " + std::string(why));
 }

@@ -68,9 +68,9 @@ TEST(SavedFile, OfManyObjectsIsReadInBatches) {
   SavedWriter writer(files, kBinding);
   Must(SaveIn(writer, store.Snapshot()));
   std::size_t batches = 0, largest = 0;
-  Must(SavedReader::Read(*files, kBinding, [&](const std::vector<SavedItem>& items, const auto&) {
+  Must(SavedReader::Read(*files, kBinding, [&](const SavedBatch& batch) {
     std::size_t bytes = 0;
-    for (const SavedItem& item : items) bytes += item.json.size();
+    for (const SavedItem& item : batch.items) bytes += item.json.size();
     largest = std::max(largest, bytes);
     ++batches;
     return true;
@@ -267,7 +267,7 @@ TEST(SavedFile, IsNoLongerReadWhenTheCallerSaysSo) {
   SavedWriter writer(files, kBinding);
   Must(SaveIn(writer, store.Snapshot()));
   int calls = 0;
-  const auto read = SavedReader::Read(*files, kBinding, [&](const auto&, const auto&) { return ++calls > 1; });
+  const auto read = SavedReader::Read(*files, kBinding, [&](const auto&) { return ++calls > 1; });
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code(), Code::kCancelled);
   EXPECT_EQ(calls, 1);
@@ -381,7 +381,7 @@ TEST(SavedFile, ThatIsEmptyOrSomethingElseIsRefusedWithTheReason) {
 TEST(SavedFile, OfALaterFormatIsRefused) {
   const auto files = MakeFiles();
   std::string record(kRecordHead, '\0');
-  AppendNumber(2, 4, record);
+  AppendNumber(kSavedFormat + 1, 4, record);
   record += "what this program does not know";
   PutNumber(record.size() - kRecordHead, 4, record.data());
   record[4] = static_cast<char>(RecordKind::kHeader);
@@ -389,7 +389,7 @@ TEST(SavedFile, OfALaterFormatIsRefused) {
   files->SetContent(kName, std::string(kSavedMagic) + record);
   const auto read = ReadBack(*files);
   ASSERT_FALSE(read);
-  EXPECT_THAT(read.error().message(), HasSubstr("it has format 2, and this program reads format 1"));
+  EXPECT_THAT(read.error().message(), HasSubstr("it has format 3, and this program reads format 2"));
 }
 
 // ----------------------------------------------------------------------------------------------------- crashes

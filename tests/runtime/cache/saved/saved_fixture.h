@@ -70,19 +70,18 @@ struct Found {
 inline Result<Found> ReadBack(SavedFiles& files, const SavedBinding& binding = kBinding) {
   Found found;
   Objects next;
-  auto state = SavedReader::Read(
-      files, binding, [&](const std::vector<SavedItem>& items, const std::optional<SavedState>& committed) {
-        for (const SavedItem& item : items) {
-          if (item.json.empty()) {
-            next.erase(item.key.str());
-          } else {
-            const auto object = Must(Decode<sample::Sample>(item.json));
-            next[ObjectKey(object.metadata.namespace_, object.metadata.name).str()] = item.json;
-          }
-        }
-        if (committed) found.objects = next;
-        return true;
-      });
+  auto state = SavedReader::Read(files, binding, [&](const SavedBatch& batch) {
+    for (const SavedItem& item : batch.items) {
+      if (item.json.empty()) {
+        next.erase(item.key.str());
+      } else {
+        const auto object = Must(Decode<sample::Sample>(item.json));
+        next[ObjectKey(object.metadata.namespace_, object.metadata.name).str()] = item.json;
+      }
+    }
+    if (batch.committed) found.objects = next;
+    return true;
+  });
   if (!state) return Fail(std::move(state).error());
   found.state = *std::move(state);
   return found;
