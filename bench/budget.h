@@ -67,6 +67,7 @@ void AddCodecRows(Budget& budget);
 void AddFirstSyncRows(Budget& budget);
 void AddUpdateRows(Budget& budget);
 void AddQueueRows(Budget& budget);
+void AddWarmRows(Budget& budget);
 void AddBuildRows(Budget& budget);
 
 }  // namespace kgen::bench

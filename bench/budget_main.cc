@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   kgen::bench::AddFirstSyncRows(budget);
   kgen::bench::AddUpdateRows(budget);
   kgen::bench::AddQueueRows(budget);
+  kgen::bench::AddWarmRows(budget);
   kgen::bench::AddBuildRows(budget);
   return budget.Main(argc, argv);
 }

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The longest task on an informer's strand, in CPU time of its thread, with 100,000 and with 1,000,000 small pods:
-// lists, relists, an index and a handler that are added late, a resync, a stop. Not a budget:
+// lists, relists, an index and a handler that are added late, a resync, a stop, a restored cache. Not a budget:
 // tests/runtime/cache/informer_steps_test.cc bounds the number of objects in each task, which does not depend on the
 // machine. CPU time is used because the host of a virtual machine may use the processor for something else.
 #include <time.h>
@@ -10,14 +10,18 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "bench/comparisons.h"
+#include "bench/process.h"
+#include "bench/saving_pods.h"
 #include "bench/scripted_transport.h"
 #include "cache/informer.h"
 #include "cache/reflector/informer_settings.h"
 #include "cache/reflector/list_watch.h"
+#include "cache/saved/saved_cache.h"
 #include "cache/store/store.h"
 #include "k8s/core/v1/types.h"
 #include "kgen/cache/shared_informer.h"
@@ -123,8 +127,10 @@ constexpr std::string_view kExpired =
     "\n";
 
 struct MeasuredInformer {
-  MeasuredInformer(std::size_t count, std::string_view listed) : pods(count), items(listed) {
+  MeasuredInformer(std::size_t count, std::string_view listed, std::optional<cache::SavedSettings> saved = {})
+      : pods(count), items(listed) {
     cache::InformerSettings options;
+    options.saved = std::move(saved);
     options.streaming_list = false;
     informer = MakeShared<cache::Informer>(connection, cache::MakeListWatch(connection, *Pod::kTable.kind), Pod::kTable,
                                            options);
@@ -197,6 +203,21 @@ void MeasureHandlers(std::size_t pods, std::string_view items) {
   WaitUntilQuiet(*measured.executor);
   measured.Print("stop in the middle of a relist");
 }
+
+// The server does not say which cluster it is, so a list follows what was restored.
+void MeasureRestore(std::size_t pods, std::string_view items) {
+  const TemporaryFolder folder;
+  const cache::SavedSettings saved{
+      .files = cache::MakeSavedFiles(folder.path()), .binding = {.resource = "pods"}, .every = 1s};
+  {
+    const MeasuredInformer measured(pods, items, saved);
+    WaitForFile(folder.path(), *measured.executor);
+    measured.informer->Stop();
+    Must(measured.informer->Join({}));
+  }
+  MeasuredInformer measured(pods, items, saved);
+  measured.Print("a restored cache, and a list");
+}
 }  // namespace
 
 void MeasureLongestTasks() {
@@ -204,6 +225,7 @@ void MeasureLongestTasks() {
     const std::string items = Items(pods, false);
     MeasureLists(pods, items, Items(pods, true));
     MeasureHandlers(pods, items);
+    MeasureRestore(pods, items);
   }
 }
 

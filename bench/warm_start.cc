@@ -14,17 +14,14 @@
 #include "bench/pod_informer.h"
 #include "bench/process.h"
 #include "bench/reference_pods.h"
-#include "bench/scripted_transport.h"
+#include "bench/saving_pods.h"
 #include "bench_parts/projections.h"
 #include "k8s/core/v1/types.h"
-#include "k8s/informers.h"
-#include "kgen/client/connection.h"
 
 namespace kgen::bench {
 namespace {
 
 using k8s::core::v1::Pod;
-using namespace std::chrono_literals;
 
 constexpr std::size_t kPods = 100'000;
 constexpr int kRestarts = 3;
@@ -49,26 +46,6 @@ void Print(const char* what, std::size_t pods, const Spent& from, const Spent& t
               std::chrono::duration<double>(to.at - from.at).count(), to.cpu - from.cpu);
 }
 
-// An informer that saves in that folder. Never destroyed, since destruction is not measured.
-template <typename T>
-struct SavingPods {
-  Shared<Executor> executor = Must(MakeThreadPool({.threads = 2}));
-  Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();
-  k8s::SharedInformerFactory factory;
-
-  explicit SavingPods(const std::string& folder)
-      : factory(Connection::Over({.transport = transport, .executor = executor, .observer = NullObserver()}),
-                {.defaults = {.streaming_list = false, .warm_start = WarmStart{.folder = folder, .save_every = 1s}}}) {}
-  SharedInformer<T> Pods() const { return PodsOf<T>(factory); }
-};
-
-bool HasFile(const std::string& folder) {
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".saved") return true;
-  }
-  return false;
-}
-
 template <typename T>
 void Save(const std::string& folder) {
   const auto* const items = new std::string(AsArray(ReferencePods(kPods)));
@@ -78,8 +55,7 @@ void Save(const std::string& folder) {
   saving->factory.Start();
   Must(saving->factory.WaitForCacheSync({}));
   const Spent synced = Now(*saving->executor);
-  const Shared<Waiter> waiter = saving->executor->MakeWaiter("the file");
-  while (!HasFile(folder)) (void)waiter->Wait({}, saving->executor->clock()->Now() + 10ms);
+  WaitForFile(folder, *saving->executor);
   Print("save", saving->Pods().Indexer().Snapshot().size(), synced, Now(*saving->executor));
 }
 

@@ -1,0 +1,96 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The instructions of saving a cache of reference pods, and of a restart from the file until the first read.
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#define CALLGRIND_STOP_INSTRUMENTATION
+#endif
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/budget.h"
+#include "bench/process.h"
+#include "bench/reference_pods.h"
+#include "bench/saving_pods.h"
+#include "bench_parts/projections.h"
+#include "k8s/core/v1/types.h"
+
+namespace kgen::bench {
+namespace {
+
+using bench_parts::PodEntry;
+using k8s::core::v1::Pod;
+
+constexpr std::size_t kPods = 3'000;
+
+// ------------------------------------------------------------------------------------------------ in the child
+
+// Arguments of both children: the folder of the saved cache, and a file of items.
+template <typename T>
+Result<Figures> SaveOnce(const std::vector<std::string>& arguments) {
+  Result<MappedItems> items = MappedItems::Open(arguments.at(1));
+  if (!items) return Fail(std::move(items).error());
+  auto* const saving = new SavingPods<T>(arguments.at(0));
+  saving->transport->SetList("Pod", "7000000", items->text());
+  (void)saving->Pods();
+  saving->factory.Start();
+  if (Result<void> synced = saving->factory.WaitForCacheSync({}); !synced) return Fail(std::move(synced).error());
+  CALLGRIND_START_INSTRUMENTATION;
+  WaitForFile(arguments.at(0), *saving->executor);
+  CALLGRIND_STOP_INSTRUMENTATION;
+  return Figures{};
+}
+
+template <typename T>
+Result<Figures> RestoreOnce(const std::vector<std::string>& arguments) {
+  auto* const restarted = new SavingPods<T>(arguments.at(0));
+  const auto indexer = restarted->Pods().Indexer();
+  CALLGRIND_START_INSTRUMENTATION;
+  restarted->factory.Start();
+  const Result<void> restored = restarted->factory.WaitForCacheSync({}, {.stale = true});
+  const auto view = indexer.Snapshot();
+  CALLGRIND_STOP_INSTRUMENTATION;
+  if (!restored) return Fail(restored.error());
+  if (view.size() != kPods) return Fail(Code::kInternal, "not every pod was restored");
+  return Figures{};
+}
+
+// ----------------------------------------------------------------------------------------------- in the parent
+
+Result<double> PerPod(Result<double> total) {
+  if (total) *total /= kPods;
+  return total;
+}
+
+Result<double> Saving(const std::string& form) {
+  const TemporaryFolder folder, saved;
+  return PerPod(InstructionsOfChild("save_" + form, {saved.path(), folder.Write("pods", AsArray(ReferencePods(kPods)))},
+                                    Counting::kWhenAsked));
+}
+
+Result<double> Restoring(const std::string& form) {
+  const TemporaryFolder folder, saved;
+  const std::vector<std::string> arguments{saved.path(), folder.Write("pods", AsArray(ReferencePods(kPods)))};
+  if (Result<Figures> done = RunChild("save_" + form, arguments); !done) return Fail(std::move(done).error());
+  return PerPod(InstructionsOfChild("restore_" + form, arguments, Counting::kWhenAsked));
+}
+
+}  // namespace
+
+void AddWarmRows(Budget& budget) {
+  constexpr char kPerPod[] = "instructions/pod";
+  budget.Add(Child{"save_whole", SaveOnce<Pod>});
+  budget.Add(Child{"save_projected", SaveOnce<PodEntry>});
+  budget.Add(Child{"restore_whole", RestoreOnce<Pod>});
+  budget.Add(Child{"restore_projected", RestoreOnce<PodEntry>});
+  budget.Add(Row{"warm_save_instructions", 112'800, kPerPod, [] { return Saving("whole"); }});
+  budget.Add(Row{"warm_projected_save_instructions", 11'280, kPerPod, [] { return Saving("projected"); }});
+  budget.Add(Row{"warm_restore_instructions", 125'300, kPerPod, [] { return Restoring("whole"); }});
+  budget.Add(Row{"warm_projected_restore_instructions", 20'700, kPerPod, [] { return Restoring("projected"); }});
+}
+
+}  // namespace kgen::bench
