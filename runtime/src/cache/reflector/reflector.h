@@ -210,6 +210,7 @@ class Reflector final : public SharedObject {
     bool has_base = false;           // the first commit was read
     bool committing = false;         // `group` is being applied
     std::deque<SavedBatch> batches;  // not decoded yet
+    std::size_t decoded_items = 0;   // of the first one
     std::optional<Result<SavedState>> end;
     bool scheduled = false;
 
@@ -352,7 +353,7 @@ class Reflector final : public SharedObject {
   void Restore();
   void RestoreLater();
   void RestoreSome();
-  Result<void> DecodeBatch(Restoring& state, SavedBatch batch);
+  Result<void> DecodeSome(Restoring& state);
   void ApplyGroup(Restoring& state);
   void Restored(Result<SavedState> end);
   void SendQuestion(Turn turn);

@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 constexpr Nanos kOldestToResume = 10min;
 constexpr Nanos kLargestClockError = 1min;
 constexpr int kMostQuestions = 4;
+constexpr std::size_t kUnitsPerDecode =
+    4;  // decoding an object costs as much as four objects of a list that is applied
 constexpr std::size_t kLargestAnswer = std::size_t{1} << 20;
 
 bool IsRecent(const SavedState& state, Clock& clock) noexcept {
@@ -65,13 +67,10 @@ void Reflector::RestoreSome() {
   if (state->committing) {
     ApplyGroup(*state);
   } else if (!state->batches.empty()) {
-    SavedBatch batch = std::move(state->batches.front());
-    state->batches.pop_front();
-    if (const Result<void> decoded = DecodeBatch(*state, std::move(batch)); !decoded) {
+    if (const Result<void> decoded = DecodeSome(*state); !decoded) {
       saved_->EndReading();
       return Restored(Fail(decoded.error().With("the saved cache " + saved_->Path() + " is not used")));
     }
-    saved_->Taken();
   } else if (state->end) {
     return Restored(*std::move(state->end));
   } else {
@@ -80,9 +79,14 @@ void Reflector::RestoreSome() {
   RestoreLater();
 }
 
-// The base needs no commit before it is taken, because without one the whole file is refused.
-Result<void> Reflector::DecodeBatch(Restoring& state, SavedBatch batch) {
-  for (SavedItem& item : batch.items) {
+// Decodes a part of the first batch, which may have hundreds of small objects. The base needs no commit before it is
+// taken, because without one the whole file is refused.
+Result<void> Reflector::DecodeSome(Restoring& state) {
+  SavedBatch& batch = state.batches.front();
+  const std::size_t count = std::max<std::size_t>(settings_.objects_per_task / kUnitsPerDecode, 1);
+  const std::size_t end = std::min(batch.items.size(), state.decoded_items + count);
+  for (; state.decoded_items < end; ++state.decoded_items) {
+    SavedItem& item = batch.items[state.decoded_items];
     AnyRef object;
     if (!item.json.empty()) {
       Result<AnyRef> decoded = intake_.TakeSaved(item.json);
@@ -99,9 +103,11 @@ Result<void> Reflector::DecodeBatch(Restoring& state, SavedBatch batch) {
       state.items.Upsert(std::move(item.key), std::move(object));
     }
   }
-  if (!batch.committed) return {};
-  state.committing = state.has_base;
-  state.has_base = true;
+  if (end < batch.items.size()) return {};
+  if (batch.committed) state.committing = std::exchange(state.has_base, true);
+  state.batches.pop_front();
+  state.decoded_items = 0;
+  saved_->Taken();
   return {};
 }
 
