@@ -110,7 +110,7 @@ bool ProtobufDecoder::Unknown(WireReader& reader, std::uint32_t number, WireType
   return false;
 }
 
-bool ProtobufDecoder::ReadWire(WireReader& reader, Wire& wire) {
+[[gnu::always_inline]] inline bool ProtobufDecoder::ReadWire(WireReader& reader, Wire& wire) {
   switch (wire.type) {
     case WireType::kVarint:
       return reader.Varint(wire.number) || Malformed();

@@ -14,28 +14,61 @@
 namespace kgen::codec {
 namespace {
 
-constexpr std::uint64_t kHighBits = 0x8080808080808080u;
+constexpr std::uint64_t kOnes = 0x0101010101010101u;  // times a byte: that byte in all eight places
+constexpr std::uint64_t kHighBits = 0x80 * kOnes;
+
 constexpr std::int64_t kFirstSecond = -62'135'596'800;  // 0001-01-01T00:00:00Z
 constexpr std::int64_t kLastSecond = 253'402'300'799;   // 9999-12-31T23:59:59Z
 
-bool IsUtf8(std::string_view text) noexcept {
-  const char* p = text.data();
-  const char* const end = p + text.size();
-  for (; end - p >= 8; p += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, p, sizeof word);
-    if ((word & kHighBits) != 0) return detail::FindInvalidUtf8(p, end) == end;
+std::uint64_t ByteAt(std::string_view text, std::size_t i) noexcept { return static_cast<unsigned char>(text[i]); }
+
+// Returns a word with all bytes of a text of less than 8, and with letters.
+std::uint64_t WordOfShort(std::string_view text) noexcept {
+  const std::size_t size = text.size();
+  if (size >= 4) {
+    std::uint32_t first, last;  // they may overlap
+    std::memcpy(&first, text.data(), sizeof first);
+    std::memcpy(&last, text.data() + size - sizeof last, sizeof last);
+    return std::uint64_t{last} << 32 | first;
   }
-  for (const char* at = p; at != end; ++at) {
-    if ((*at & 0x80) != 0) return detail::FindInvalidUtf8(p, end) == end;
-  }
-  return true;
+  constexpr std::uint64_t kLetters = 'a' * kOnes;
+  if (size == 0) return kLetters;
+  return kLetters << 24 | ByteAt(text, 0) << 16 | ByteAt(text, size / 2) << 8 | ByteAt(text, size - 1);
 }
 
+// Returns whether `matches` accepts one of the words that together have all bytes of the text.
+template <typename Matches>
+bool AnyWord(std::string_view text, Matches matches) noexcept {
+  std::uint64_t word;
+  if (text.size() < sizeof word) return matches(WordOfShort(text));
+  const char* const last = text.data() + text.size() - sizeof word;
+  for (const char* p = text.data(); p < last; p += sizeof word) {
+    std::memcpy(&word, p, sizeof word);
+    if (matches(word)) return true;
+  }
+  std::memcpy(&word, last, sizeof word);
+  return matches(word);
+}
+
+bool IsUtf8(std::string_view text) noexcept {
+  if (!AnyWord(text, [](std::uint64_t word) { return (word & kHighBits) != 0; })) return true;
+  const char* const end = text.data() + text.size();
+  return detail::FindInvalidUtf8(text.data(), end) == end;
+}
+
+// Sets the high bit of the first byte that is zero, and of none if no byte is zero.
+constexpr std::uint64_t Zeros(std::uint64_t word) noexcept { return (word - kOnes) & ~word & kHighBits; }
+
 // Whether a server writes this JSON as it stores it: without white space, and with < > & and the line separators
-// U+2028 and U+2029 escaped. The answer may be no for other text too.
+// U+2028 and U+2029 escaped. The answer is no for all text that is not ASCII too, which is rare here.
 bool IsWrittenAsStored(std::string_view json) noexcept {
-  return json.find_first_of(" \t\r\n<>&\xE2") == std::string_view::npos;
+  constexpr std::uint64_t kPrintable = ('!' * kOnes), kAmpersand = '&' * kOnes, kLess = '<' * kOnes;
+  constexpr std::uint64_t kLessOrGreater = ~(('<' ^ '>') * kOnes);  // the bits that < and > have in common
+  return !AnyWord(json, [](std::uint64_t word) {
+    const std::uint64_t space_or_control = (word - kPrintable) & ~word & kHighBits;
+    return ((word & kHighBits) | space_or_control | Zeros(word ^ kAmpersand) |
+            Zeros((word & kLessOrGreater) ^ kLess)) != 0;
+  });
 }
 
 // Returns the JSON as a server writes it.
