@@ -244,7 +244,7 @@ void AddFirstSyncRows(Budget& budget) {
   instructions("protobuf_sync_instructions", 131'800, "first_sync", protobuf);
   instructions("protobuf_streaming_sync_instructions", 133'600, "first_sync", protobuf_streaming);
   instructions("projected_sync_instructions", 66'100, "projected_sync", json);
-  instructions("projected_protobuf_sync_instructions", 31'600, "projected_sync", protobuf);
+  instructions("projected_protobuf_sync_instructions", 30'700, "projected_sync", protobuf);
   allocations("first_sync_allocations", 35.2, "first_sync", json);
   allocations("protobuf_sync_allocations", 34.4, "first_sync", protobuf);
   allocations("projected_sync_allocations", 15.5, "projected_sync", json);

@@ -330,7 +330,7 @@ void AddUpdateRows(Budget& budget) {
   budget.Add(Row{"update_instructions_ratio", 1.2, "times at 10,000", Ratio});
   budget.Add(Row{"update_allocations", 47, "allocations/event", [] { return AllocationsPerUpdate(kJson); }});
   budget.Add(
-      Row{"protobuf_update_instructions", 79'900, kPerEvent, [] { return InstructionsPerUpdate(kPods, kProtobuf); }});
+      Row{"protobuf_update_instructions", 73'100, kPerEvent, [] { return InstructionsPerUpdate(kPods, kProtobuf); }});
   budget.Add(
       Row{"protobuf_update_allocations", 47, "allocations/event", [] { return AllocationsPerUpdate(kProtobuf); }});
   budget.Add(Child{"gets", GetPods});

@@ -51,11 +51,13 @@ std::string Describe(std::string_view raw) {
 }  // namespace
 
 bool IsKindOf(std::string_view text, const TypeTable& table) noexcept {
-  return text == table.kind->kind || (detail::IsMetadataOnly(table) && text == "PartialObjectMetadata");
+  return (table.kind != nullptr && text == table.kind->kind) ||
+         (detail::IsMetadataOnly(table) && text == "PartialObjectMetadata");
 }
 
 bool IsApiVersionOf(std::string_view text, const TypeTable& table) noexcept {
-  return IsApiVersion(text, *table.kind) || (detail::IsMetadataOnly(table) && text == "meta.k8s.io/v1");
+  return (table.kind != nullptr && IsApiVersion(text, *table.kind)) ||
+         (detail::IsMetadataOnly(table) && text == "meta.k8s.io/v1");
 }
 
 bool IsApiVersion(std::string_view text, const KindInfo& kind) noexcept {

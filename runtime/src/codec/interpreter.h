@@ -40,8 +40,8 @@ namespace kgen::codec {
 // Returns whether a text is the apiVersion of a kind: "apps/v1", or "v1" for the legacy group.
 bool IsApiVersion(std::string_view text, const KindInfo& kind) noexcept;
 
-// Return whether an object that calls itself so may be of that table, which has a KindInfo. Servers send the metadata
-// of any kind as PartialObjectMetadata.
+// Return whether an object that calls itself so may be of that table. Servers send the metadata of any kind as
+// PartialObjectMetadata.
 bool IsKindOf(std::string_view text, const TypeTable& table) noexcept;
 bool IsApiVersionOf(std::string_view text, const TypeTable& table) noexcept;
 

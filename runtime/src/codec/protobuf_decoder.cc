@@ -123,8 +123,9 @@ bool ProtobufDecoder::Unknown(WireReader& reader, std::uint32_t number, WireType
   }
 }
 
-[[gnu::always_inline]] inline bool ProtobufDecoder::Member(WireReader& reader, std::uint32_t number, WireType type, void* member, const Field& field,
-                             bool zero_is_absent, Level level) {
+[[gnu::always_inline]] inline bool ProtobufDecoder::Member(WireReader& reader, std::uint32_t number, WireType type,
+                                                           void* member, const Field& field, bool zero_is_absent,
+                                                           Level level) {
   if (field.kind == ValueKind::kList || field.kind == ValueKind::kMap) {
     const WireType expected = field.kind == ValueKind::kMap ? WireType::kBytes : TypeOfElement(*field.element());
     if (type != expected) return Unexpected();
@@ -155,7 +156,8 @@ bool ProtobufDecoder::Metadata(std::string_view bytes, void* member, const Field
   return Message(bytes, member, *field.table(), of_object ? Level::kMetadata : Level::kInside);
 }
 
-[[gnu::always_inline]] inline bool ProtobufDecoder::Scalar(const Wire& wire, void* member, const Field& field, bool zero_is_absent) {
+[[gnu::always_inline]] inline bool ProtobufDecoder::Scalar(const Wire& wire, void* member, const Field& field,
+                                                           bool zero_is_absent) {
   const auto is = [&](WireType type) { return wire.type == type || Unexpected(); };
   switch (field.kind) {
     case ValueKind::kBool:

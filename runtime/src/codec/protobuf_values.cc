@@ -98,7 +98,7 @@ std::string AsWritten(std::string_view json) {
 
 }  // namespace
 
-[[gnu::always_inline]] inline void ProtobufDecoder::SetText(String& text, std::string_view value, bool unique) {
+inline void ProtobufDecoder::SetText(String& text, std::string_view value, bool unique) {
   if (text.has_value()) text.reset();
   if (value.empty()) value = "";  // text that is not on the wire is null, which memcpy() does not take
   if (value.size() <= kInlineText) {

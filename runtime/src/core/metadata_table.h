@@ -8,6 +8,7 @@
 
 #include "kgen/core/object_meta.h"
 #include "kgen/core/type_table.h"
+#include "kgen/core/unstructured.h"
 
 namespace kgen::detail {
 
@@ -24,8 +25,10 @@ inline bool KeepsMetadata(const TypeTable& table, std::string_view member) noexc
   return metadata != nullptr && metadata->table()->Find(member) != nullptr;
 }
 
-// Returns whether the table is of a projection that has only metadata, which servers send as PartialObjectMetadata.
+// Returns whether objects of the table have only metadata, which servers send as PartialObjectMetadata: this type
+// itself, and projections without other members.
 inline bool IsMetadataOnly(const TypeTable& table) noexcept {
+  if (&table == &PartialObjectMetadata::kTable) return true;
   return (table.flags & kProjection) != 0 && table.field_count == 1 && table.metadata_offset != TypeTable::kNoMetadata;
 }
 

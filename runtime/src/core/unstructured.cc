@@ -99,6 +99,9 @@ constexpr Field kPartialFields[] = {
     MakeField("kind", offsetof(PartialObjectMetadata, kind), ValueKind::kString),
     MakeField("metadata", offsetof(PartialObjectMetadata, metadata), ValueKind::kStruct, &meta::v1::ObjectMeta::kTable),
 };
+// Servers send the metadata of objects of every kind in protobuf, of custom resources too. The message has no
+// apiVersion and no kind: they are in the envelope.
+constexpr WireField kPartialWire[] = {{.number = 1, .index = 2, .count = 0, .zero_is_absent = false}};
 constexpr detail::NameSlots kUnstructuredSlots = detail::FindNameSlots(kUnstructuredFields);
 constexpr detail::NameSlots kUnstructuredListSlots = detail::FindNameSlots(kUnstructuredListFields);
 constexpr detail::NameSlots kPartialSlots = detail::FindNameSlots(kPartialFields);
@@ -111,8 +114,13 @@ constinit const TypeTable Unstructured::kTable =
                                     offsetof(Unstructured, metadata), nullptr, kPreservesUnknown);
 constinit const TypeTable UnstructuredList::kTable = detail::MakeTable<UnstructuredList>(
     "kgen.UnstructuredList", kUnstructuredListFields, kUnstructuredListSlots, offsetof(UnstructuredList, metadata));
-constinit const TypeTable PartialObjectMetadata::kTable = detail::MakeTable<PartialObjectMetadata>(
-    "kgen.PartialObjectMetadata", kPartialFields, kPartialSlots, offsetof(PartialObjectMetadata, metadata));
+constinit const TypeTable PartialObjectMetadata::kTable = [] {
+  TypeTable table = detail::MakeTable<PartialObjectMetadata>("kgen.PartialObjectMetadata", kPartialFields,
+                                                             kPartialSlots, offsetof(PartialObjectMetadata, metadata));
+  table.wire = kPartialWire;
+  table.wire_count = 1;
+  return table;
+}();
 
 nlohmann::json Unstructured::json() const { return ToJson(static_cast<const void*>(this), kTable); }
 

@@ -72,7 +72,8 @@ ApiResult<void> ApiServer::Negotiate(ApiCall& call) const {
   const std::vector<Clause> clauses = ParseAccept(call.accept);
   const bool is_list = call.verb == "list" || call.verb == "deletecollection";
   for (const Clause& clause : clauses) {
-    const bool protobuf = clause.type == "application/vnd.kubernetes.protobuf" && TableOf(call) != nullptr;
+    const bool protobuf = clause.type == "application/vnd.kubernetes.protobuf" &&
+                          (clause.as.starts_with("PartialObjectMetadata") || TableOf(call) != nullptr);
     if (!IsJson(clause) && !protobuf) continue;
     call.protobuf = protobuf;
     if (clause.as.empty()) return {};

@@ -8,13 +8,14 @@
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/scale.h"
+#include "kgen/core/unstructured.h"
 #include "testing/api_server.h"
 
 namespace kgen::testing {
 namespace {
 
 constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
-constexpr std::uint32_t kMetadata = 1, kItems = 2;  // of lists; the metadata of objects have the same number
+constexpr std::uint32_t kMetadata = 1, kItems = 2;  // of lists
 
 // Returns the message of the JSON of a struct.
 Result<std::string> MessageOf(std::string_view json, const TypeTable& table) {
@@ -23,26 +24,10 @@ Result<std::string> MessageOf(std::string_view json, const TypeTable& table) {
   return codec::EncodeProtobuf(object->object(), table);
 }
 
-// Returns the message of an object's metadata alone.
-Result<std::string> MetadataMessageOf(std::string_view json) {
-  const nlohmann::json object = ParseJson(json);
-  const nlohmann::json* metadata = FindPath(object, "metadata");
-  const Result<std::string> inner =
-      MessageOf(metadata == nullptr ? "{}" : metadata->dump(), meta::v1::ObjectMeta::kTable);
-  if (!inner) return inner;
-  std::string message;
-  codec::AppendField(kMetadata, *inner, message);
-  return message;
-}
-
-Result<std::string> ObjectMessageOf(std::string_view json, const TypeTable& table, bool metadata_only) {
-  return metadata_only ? MetadataMessageOf(json) : MessageOf(json, table);
-}
-
-Result<std::string> ListMessageOf(std::string_view json, const TypeTable& table, bool metadata_only) {
+Result<std::string> ListMessageOf(std::string_view json, const TypeTable& table) {
   std::string items;
   ListSplitter splitter([&](std::string_view item) -> Result<void> {
-    const Result<std::string> message = ObjectMessageOf(item, table, metadata_only);
+    const Result<std::string> message = MessageOf(item, table);
     if (!message) return Fail(message.error());
     codec::AppendField(kItems, *message, items);
     return {};
@@ -58,11 +43,11 @@ Result<std::string> ListMessageOf(std::string_view json, const TypeTable& table,
 }
 
 // Returns the JSON of an object or a list with its envelope, in protobuf.
-Result<std::string> ToProtobuf(std::string_view json, const TypeTable& table, bool metadata_only) {
+Result<std::string> ToProtobuf(std::string_view json, const TypeTable& table) {
   const Identity identity = PeekIdentity(json);
   const Result<std::string> message = identity.kind == "Status"         ? MessageOf(json, meta::v1::Status::kTable)
-                                      : identity.kind.ends_with("List") ? ListMessageOf(json, table, metadata_only)
-                                                                        : ObjectMessageOf(json, table, metadata_only);
+                                      : identity.kind.ends_with("List") ? ListMessageOf(json, table)
+                                                                        : MessageOf(json, table);
   if (!message) return message;
   return codec::EnvelopeOf(identity.api_version, identity.kind, *message);
 }
@@ -76,6 +61,10 @@ const TypeTable* ApiServer::TableOf(std::string_view group, std::string_view ver
     if (same) return table->wire != nullptr ? table : nullptr;
   }
   return nullptr;
+}
+
+const TypeTable* ApiServer::TableOfAnswer(const ApiCall& call) const {
+  return call.metadata_form.empty() ? TableOf(call) : &PartialObjectMetadata::kTable;
 }
 
 const TypeTable* ApiServer::TableOf(const ApiCall& call) const {
@@ -93,13 +82,13 @@ const TypeTable* ApiServer::TableOfBody(const ApiCall& call) const {
 
 // What protobuf cannot express goes out as JSON, which a client must be able to read: it asked for both.
 void ApiServer::SendProtobuf(const ApiCall& call, Reply& reply) const {
-  const TypeTable* const table = TableOf(call);
+  const TypeTable* const table = TableOfAnswer(call);
   if (!call.protobuf || table == nullptr) return;
   if (reply.watch) {
     reply.headers[0].value = std::string(kProtobuf) + ";stream=watch";
     return;
   }
-  Result<std::string> body = ToProtobuf(reply.body, *table, !call.metadata_form.empty());
+  Result<std::string> body = ToProtobuf(reply.body, *table);
   if (!body) return;
   reply.body = *std::move(body);
   reply.headers[0].value = kProtobuf;
@@ -134,7 +123,7 @@ ApiResult<void> ApiServer::ReceiveProtobuf(ApiCall& call) const {
 // of a newer server do.
 void ApiServer::SendFrame(WatchStream& watch, std::string_view type, std::string_view object) {
   constexpr std::uint32_t kUnheardOf = 60'000;
-  Result<std::string> envelope = ToProtobuf(object, *watch.protobuf, !watch.metadata_form.empty());
+  Result<std::string> envelope = ToProtobuf(object, *watch.protobuf);
   if (!envelope) {
     const Identity identity = PeekIdentity(object);
     std::string message;

@@ -247,6 +247,7 @@ class ApiServer final : public SharedObject {
   // The table of a kind, of the objects of a call, or of the body of its request, in protobuf; or null.
   const TypeTable* TableOf(std::string_view group, std::string_view version, std::string_view kind) const;
   const TypeTable* TableOf(const ApiCall& call) const;
+  const TypeTable* TableOfAnswer(const ApiCall& call) const;  // metadata alone has one for every kind
   const TypeTable* TableOfBody(const ApiCall& call) const;
   void SendProtobuf(const ApiCall& call, Reply& reply) const;
   ApiResult<void> ReceiveProtobuf(ApiCall& call) const;

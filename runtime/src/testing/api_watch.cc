@@ -45,7 +45,7 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
   watch->resource = call.resource;
   watch->version = call.version;
   watch->metadata_form = call.metadata_form;
-  if (call.protobuf) watch->protobuf = TableOf(call);
+  if (call.protobuf) watch->protobuf = TableOfAnswer(call);
   watch->scope = *std::move(scope);
   const bool wants_bookmarks = call.Flag("allowWatchBookmarks");
   watch->bookmarks = wants_bookmarks && options_.bookmarks && !(fault != nullptr && fault->drop_bookmarks);

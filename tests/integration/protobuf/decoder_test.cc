@@ -13,20 +13,18 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "codec/protobuf_encoder.h"
 #include "codec/protobuf_envelope.h"
 #include "core/blocks.h"
 #include "k8s/scheme.h"
 #include "kgen/codec/decode.h"
-#include "kgen/codec/encode.h"
+#include "tests/integration/same_object.h"
 #include "tests/support/paths.h"
 
 namespace kgen {
 namespace {
 
-using nlohmann::json;
+using integration::ExpectEqual;
 
 struct CloseProgram {
   void operator()(std::FILE* program) const { EXPECT_EQ(::pclose(program), 0); }
@@ -59,25 +57,6 @@ class Output {
  private:
   std::unique_ptr<std::FILE, CloseProgram> program_;
 };
-
-// Protobuf has no difference between a list or a map that is nil, which JSON may write as null, and an empty one. The
-// zero time, which JSON writes as null too, has one. All members with a time end like this.
-void RemoveNullLists(json& value) {
-  for (auto it = value.begin(); value.is_structured() && it != value.end();) {
-    if (it->is_structured()) RemoveNullLists(*it);
-    const bool removed =
-        value.is_object() && it->is_null() && !it.key().ends_with("Time") && !it.key().ends_with("Timestamp");
-    it = removed ? value.erase(it) : std::next(it);
-  }
-}
-
-void ExpectEqual(const AnyRef& expected, const AnyRef& decoded, std::string_view what) {
-  if (detail::EqualStruct(expected.object(), decoded.object(), expected.table())) return;
-  json a = json::parse(Encode(expected)), b = json::parse(Encode(decoded));
-  RemoveNullLists(a);
-  RemoveNullLists(b);
-  EXPECT_EQ(a, b) << what << ": " << json::diff(a, b).dump();
-}
 
 class DecoderTest : public ::testing::Test {
  protected:

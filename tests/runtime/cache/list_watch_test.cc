@@ -1,5 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "cache/reflector/list_watch.h"
+#include "client/request/accept.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,18 +82,22 @@ TEST_F(ListWatchTest, AsksForTheNamespaceThatTellsClustersApart) {
 TEST_F(ListWatchTest, AsksForTheMetadataAloneIfThatIsItsForm) {
   transport_->Reply({.body = "{}"});
   transport_->Hold();
+  transport_->Hold();
   const auto source =
       MakeListWatch(connection_, kPods, {.namespace_ = "default"}, FormOf(PartialObjectMetadata::kTable));
   EXPECT_EQ(source->Describe(), "pods (metadata) in default");
   const auto list = source->List({}, strand_, sink_);
   Run();
-  EXPECT_THAT(HeaderOf(transport_->request(0), "accept"),
-              StartsWith("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"));
+  EXPECT_EQ(HeaderOf(transport_->request(0), "accept"), client::kAcceptProtobufMetadataList);
   const auto watch = source->Watch({}, strand_, sink_);
   Run();
-  EXPECT_THAT(HeaderOf(transport_->request(1), "accept"),
-              StartsWith("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"));
+  EXPECT_EQ(HeaderOf(transport_->request(1), "accept"), client::kAcceptProtobufMetadata);
   watch->Cancel();
+  source->UseJson();
+  const auto again = source->Watch({}, strand_, sink_);
+  Run();
+  EXPECT_EQ(HeaderOf(transport_->request(2), "accept"), client::kAcceptMetadata);
+  again->Cancel();
   Run();
 }
 

@@ -12,6 +12,7 @@
 #include "cache/informer.h"
 #include "cache/reflector/list_watch.h"
 #include "client/request/accept.h"
+#include "kgen/core/unstructured.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 #include "tests/support/owned_informer.h"
@@ -196,6 +197,38 @@ TEST_P(ProtobufInformerTest, AStreamingListThatTheTableDoesNotKnowComesAgainAsJs
   EXPECT_THAT(Cached(), ElementsAre("a=1", "b=3"));
   EXPECT_THAT(spy_->types, ElementsAre(StartsWith(client::kProtobufType), "application/json"));
   EXPECT_EQ(told_->failures.size(), 1u);
+}
+
+TEST_P(ProtobufInformerTest, MetadataAloneComesInProtobufForCustomResourcesToo) {
+  Must(cluster_.Add(R"({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    "metadata": {"name": "gauges.shop.example"}, "spec": {"group": "shop.example", "scope": "Namespaced",
+      "names": {"plural": "gauges", "kind": "Gauge"}, "versions": [{"name": "v1", "served": true, "storage": true,
+      "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}})"));
+  static constexpr KindInfo kGauge = {"shop.example",     "v1",   "Gauge", "GaugeList", "gauges", "gauge",
+                                      Scope::kNamespaced, nullptr};
+  const auto gauge = [](std::string_view name, std::string_view label) {
+    return R"({"apiVersion":"shop.example/v1","kind":"Gauge","metadata":{"name":")" + std::string(name) +
+           R"(","namespace":"default","labels":{"x":")" + std::string(label) + R"("}},"spec":{"a":1}})";
+  };
+  Must(cluster_.Add(gauge("a", "1")));
+  for (const bool streaming : {true, false}) {
+    spy_ = MakeShared<Spy>(MakeListWatch(*connection_, kGauge, {}, FormOf(PartialObjectMetadata::kTable)));
+    informer_ = MakeShared<Informer>(*connection_, spy_, PartialObjectMetadata::kTable,
+                                     InformerSettings{.streaming_list = streaming});
+    informer_.get()->Start({});
+    cluster_.RunUntilIdle();
+    Must(cluster_.Add(gauge(streaming ? "b" : "c", "2")));
+    cluster_.RunUntilIdle();
+    EXPECT_THAT(spy_->types, Each(StartsWith(client::kProtobufType)));
+    const AnySnapshot view = informer_.get()->store()->Snapshot();
+    EXPECT_EQ(view.Keys().size(), streaming ? 2u : 3u);
+    for (const ObjectKey& key : view.Keys()) {
+      const auto stored = Must(Decode<Unstructured>(Must(cluster_.Get("gauges", "default", key.name.view()))));
+      const auto part = view.Get(key).As<PartialObjectMetadata>();
+      EXPECT_EQ(part->metadata, stored.metadata);
+    }
+  }
+  EXPECT_THAT(told_->failures, IsEmpty());
 }
 
 TEST_P(ProtobufInformerTest, ARefusalInProtobufIsReadAsOneInJson) {

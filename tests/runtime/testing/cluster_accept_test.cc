@@ -1,6 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The forms of responses: metadata alone, and discovery in both forms.
+#include "codec/protobuf_envelope.h"
+#include "kgen/codec/decode.h"
+#include "kgen/core/unstructured.h"
 #include "testing/api_server.h"
 #include "tests/runtime/testing/cluster_fixture.h"
 
@@ -104,15 +107,29 @@ TEST_F(AcceptTest, UsesTheFirstFormThatItSupports) {
                              "application/json;as=Table;g=meta.k8s.io;v=v1,application/json"}) {
     EXPECT_EQ(Get(kMap, accept)["kind"], "ConfigMap") << accept;
   }
-  EXPECT_EQ(Get(kMap, std::string("application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,") +
-                          kMetadata + ",application/json")["kind"],
-            "PartialObjectMetadata");
   for (const char* accept :
        {"text/plain", "application/vnd.kubernetes.protobuf", "application/json;as=Table;g=meta.k8s.io;v=v1",
         "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v9"}) {
     EXPECT_EQ(Get(kMap, accept)["reason"], "NotAcceptable") << accept;
     EXPECT_EQ(reply_.status, 406);
   }
+}
+
+TEST_F(AcceptTest, GivesMetadataInProtobufForKindsWithoutATableToo) {
+  ASSERT_TRUE(server_->Add(
+      R"({"apiVersion":"shop.example/v1","kind":"Gauge","metadata":{"name":"g","labels":{"x":"y"}},"spec":{"a":1}})"));
+  constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,";
+  for (const char* path : {kMap, "/apis/shop.example/v1/namespaces/default/gauges/g"}) {
+    Get(path, std::string(kProtobuf) + kMetadata);
+    EXPECT_EQ(reply_.headers.front().value, "application/vnd.kubernetes.protobuf");
+    const codec::Envelope envelope = Must(codec::ReadEnvelope(reply_.body));
+    EXPECT_EQ(envelope.kind, "PartialObjectMetadata");
+    EXPECT_EQ(envelope.api_version, "meta.k8s.io/v1");
+    const auto part = Must(Decode<PartialObjectMetadata>(envelope.raw, {.encoding = Encoding::kProtobuf}));
+    EXPECT_EQ(part.metadata.labels["x"], "y");
+  }
+  EXPECT_EQ(Get(kMap, "application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1,application/json")["kind"],
+            "ConfigMap");
 }
 
 TEST_F(AcceptTest, AggregatesDiscoveryIfRequested) {

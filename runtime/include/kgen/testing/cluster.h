@@ -43,8 +43,9 @@
 //   <!-- absent: messageExpression ConversionReview NonStructuralSchema additionalPrinterColumns re2 -->
 // * Bodies are JSON, YAML in requests, and protobuf: in requests for DeleteOptions, Scale and the kinds in
 //   ClusterOptions::kinds, which subresources such as pods/eviction need too, and in answers for these kinds, except
-//   answers of subresources beside status. No CBOR, no compression. No Table, so kubectl makes its columns itself; no
-//   schemas in /openapi, so `kubectl explain` and validation by the client do not work.
+//   answers of subresources beside status, and for metadata alone of every kind. No CBOR, no compression. No Table, so
+//   kubectl makes its columns itself; no schemas in /openapi, so `kubectl explain` and validation by the client do not
+//   work.
 //   <!-- absent: cbor gzip columnDefinitions -->
 // * Apply merges the applied members and records the fields that the manager applied last, so that ApplyIfChanged() can
 //   compare with them. It makes no other use of them: it never conflicts, and never removes what a manager no longer

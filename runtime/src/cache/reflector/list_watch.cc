@@ -130,8 +130,10 @@ class FailingListWatch final : public ListWatch {
 }  // namespace
 
 ObjectForm FormOf(const TypeTable& table) noexcept {
-  if (&table == &PartialObjectMetadata::kTable) return {.metadata_only = true, .name = "metadata"};
   const bool protobuf = table.wire != nullptr;
+  if (&table == &PartialObjectMetadata::kTable) {
+    return {.metadata_only = true, .protobuf = protobuf, .name = "metadata"};
+  }
   if ((table.flags & kProjection) == 0) return {.protobuf = protobuf};
   return {.metadata_only = detail::IsMetadataOnly(table), .protobuf = protobuf, .name = table.name};
 }

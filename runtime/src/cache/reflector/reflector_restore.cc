@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 constexpr Nanos kOldestToResume = 10min;
 constexpr Nanos kLargestClockError = 1min;
 constexpr int kMostQuestions = 4;
-constexpr std::size_t kUnitsPerDecode =
-    4;  // decoding an object costs as much as four objects of a list that is applied
+// Decoding an object costs as much as applying four objects of a list.
+constexpr std::size_t kUnitsPerDecode = 4;
 constexpr std::size_t kLargestAnswer = std::size_t{1} << 20;
 
 bool IsRecent(const SavedState& state, Clock& clock) noexcept {

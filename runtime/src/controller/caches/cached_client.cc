@@ -62,14 +62,10 @@ bool IsMissing(const Error& error, const ObjectKey& key) {
   return error.code() == Code::kNotFound && status != nullptr && status->details->name == key.name;
 }
 
-bool AsksForMetadata(const TypeTable& table) noexcept {
-  return &table == &PartialObjectMetadata::kTable || detail::IsMetadataOnly(table);
-}
-
 Result<AnyRef> GetLive(const Connection& connection, const TypeTable& table, const KindInfo& kind,
                        const ObjectKey& key) {
   Result<ApiRequest> request = RawResource(connection, kind, key.namespace_).Get(key.name, "", {});
-  if (request && AsksForMetadata(table)) request->accept = client::kAcceptMetadata;
+  if (request && detail::IsMetadataOnly(table)) request->accept = client::kAcceptMetadata;
   const std::string what = detail::WhatOf(request);
   const Result<std::string> body = detail::CallForBody(connection, std::move(request));
   if (!body && IsMissing(body.error(), key)) return AnyRef();
@@ -91,7 +87,7 @@ Result<std::vector<AnyRef>> ListLive(const Connection& connection, const TypeTab
   if (filter.labels.is_nothing()) return objects;
   Result<ApiRequest> request =
       RawResource(connection, kind, filter.namespace_).List({.label_selector = filter.labels.str()});
-  const bool metadata = AsksForMetadata(table);
+  const bool metadata = detail::IsMetadataOnly(table);
   if (request && metadata) request->accept = client::kAcceptMetadataList;
   const Result<std::string> body = detail::CallForBody(connection, std::move(request));
   if (!body) return Fail(body.error());

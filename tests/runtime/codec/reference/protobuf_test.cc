@@ -2,6 +2,7 @@
 //
 // Protobuf through the generated types. What servers send is compared in tests/integration; here, kgen's own encoder
 // writes what is decoded.
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -133,6 +134,18 @@ TEST_F(ProtobufTest, TextThatIsNotUtf8IsAnError) {
   }
 }
 
+TEST_F(ProtobufTest, AByteThatIsNotUtf8IsFoundWhereverItIs) {
+  for (std::size_t size = 1; size <= 20; ++size) {
+    std::string text(size, 'x');
+    const Pod pod = Must(Decode<Pod>(Exact(WithPhase(text)), kProtobuf));
+    EXPECT_EQ(pod.status->phase, text);
+    for (std::size_t at = 0; at < size; ++at) {
+      text.assign(size, 'x')[at] = '\xFF';
+      EXPECT_FALSE(Decode<Pod>(Exact(WithPhase(text)), kProtobuf)) << size << ", " << at;
+    }
+  }
+}
+
 TEST_F(ProtobufTest, TimesAreAbsentIfZeroAndRefusedOutOfRange) {
   const auto with_start = [](std::uint64_t seconds, std::uint64_t nanos) {
     std::string time, status, message;
@@ -176,6 +189,18 @@ TEST_F(ProtobufTest, RawJsonIsAsAServerWritesIt) {
   };
   EXPECT_EQ(Must(with_data(R"({"a": "<b \" >" , "c":[1, 2.50]})")).data.text(),
             R"({"a":"\u003cb \" \u003e","c":[1,2.50]})");
+  for (std::size_t size = 0; size < 20; ++size) {
+    for (std::size_t at = 0; at <= size; ++at) {
+      for (const auto& [stored, written] : std::map<std::string, std::string>{
+               {"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}, {"=", "="}, {"%", "%"}, {" ", " "}}) {
+        const std::string before(at, 'x'), after(size - at, 'x');
+        EXPECT_EQ(Must(with_data('"' + before + stored + after + '"')).data.text(),
+                  '"' + before + written + after + '"');
+        EXPECT_EQ(Must(with_data(std::string(at, ' ') + '"' + stored + '"' + std::string(size - at, '\n'))).data.text(),
+                  '"' + written + '"');
+      }
+    }
+  }
   EXPECT_EQ(Must(with_data("\"\xE2\x80\xA8\"")).data.text(), R"("\u2028")");
   EXPECT_EQ(Must(with_data("\"\xE2\x82\xAC\"")).data.text(), "\"\xE2\x82\xAC\"");
   EXPECT_EQ(Must(with_data("")).data.text(), "null");
