@@ -45,6 +45,7 @@
 #include "kgen/codec/encode.h"
 #include "kgen/codec/yaml.h"
 #include "tests/integration/eventually.h"
+#include "tests/integration/kind_key.h"
 #include "tests/integration/real_api_server.h"
 #include "tests/support/paths.h"
 
@@ -194,14 +195,6 @@ std::vector<Resource> AdministrationResources(const k8s::Clientset& c) {
           Erase(c.RbacV1().Roles(kNamespace))};
 }
 
-std::string KeyOf(std::string_view group, std::string_view version, std::string_view kind) {
-  std::string key(group);
-  if (!key.empty()) key += '/';
-  key += version;
-  key += ' ';
-  return key += kind;
-}
-
 class EveryKindTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -211,7 +204,7 @@ class EveryKindTest : public ::testing::Test {
     clients_.emplace(connection);
     for (auto& part :
          {CoreResources(clients_->CoreV1()), WorkloadResources(*clients_), AdministrationResources(*clients_)})
-      for (const Resource& r : part) resources_[KeyOf(r.kind->group, r.kind->version, r.kind->kind)] = r;
+      for (const Resource& r : part) resources_[KindKey(r.kind->group, r.kind->version, r.kind->kind)] = r;
     RealApiServer::Kubectl("create namespace " + std::string(kNamespace));
   }
 
@@ -256,7 +249,7 @@ TEST_F(EveryKindTest, HasAClientForEachResourceThatTheServerServes) {
   std::set<std::string> served;
   for (const ApiResource& resource : Must(Discover(clients_->connection())).resources)
     if (!resource.resource.group.ends_with(".example.com"))  // custom resources of other tests
-      served.insert(KeyOf(resource.kind.group, resource.kind.version, resource.kind.kind));
+      served.insert(KindKey(resource.kind.group, resource.kind.version, resource.kind.kind));
   std::set<std::string> known;
   for (const auto& [key, resource] : resources_) known.insert(key);
   EXPECT_EQ(known, served);
@@ -268,7 +261,7 @@ TEST_F(EveryKindTest, IsListedWhereTheServerListsIt) {
   for (const ApiResource& resource : Must(Discover(clients_->connection())).resources)
     if (!resource.resource.group.ends_with(".example.com") &&
         std::ranges::find(resource.verbs, "list") != resource.verbs.end())
-      served.insert(KeyOf(resource.kind.group, resource.kind.version, resource.kind.kind));
+      served.insert(KindKey(resource.kind.group, resource.kind.version, resource.kind.kind));
   for (const auto& [key, resource] : resources_) {
     if (!resource.list) continue;
     const Result<std::size_t> list = resource.list();

@@ -47,7 +47,10 @@ Result<void> ProtobufDecoder::Run(void* object, const TypeTable& table) {
   const bool decoded =
       message_.size() > limit ? Broken("is larger than the limit") : Message(message_, object, table, Level::kObject);
   arena_.Trim();
-  if (decoded) return {};
+  if (decoded) {
+    if (&table == &PartialObjectMetadata::kTable) NameMetadata(*static_cast<PartialObjectMetadata*>(object));
+    return {};
+  }
   detail::ResetStruct(object, table);
   return Fail(Code::kDecode, "the protobuf of " + std::string(table.name) + " " + error_);
 }

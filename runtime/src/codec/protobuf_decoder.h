@@ -25,6 +25,7 @@
 #include "codec/sharing/member_hashes.h"
 #include "codec/sharing/sharing.h"
 #include "kgen/codec/decode.h"
+#include "kgen/core/unstructured.h"
 
 namespace kgen::codec {
 
@@ -95,6 +96,8 @@ class ProtobufDecoder {
   bool RawJson(std::string_view bytes, Json& value);
   bool JsonText(std::string_view bytes, std::string_view& json);
   void SetText(String& text, std::string_view value, bool unique);
+  // Sets what the JSON of metadata alone has in each object, and protobuf only around them.
+  void NameMetadata(PartialObjectMetadata& object);
 
   bool ReadWire(WireReader& reader, Wire& wire);
   bool Count() { return ++fields_ <= options_.max_fields || Broken("has too many fields"); }

@@ -227,4 +227,9 @@ bool ProtobufDecoder::RawJson(std::string_view bytes, Json& value) {
   return true;
 }
 
+void ProtobufDecoder::NameMetadata(PartialObjectMetadata& object) {
+  SetText(object.apiVersion, "meta.k8s.io/v1", false);
+  SetText(object.kind, "PartialObjectMetadata", false);
+}
+
 }  // namespace kgen::codec

@@ -127,6 +127,8 @@ TEST_F(AcceptTest, GivesMetadataInProtobufForKindsWithoutATableToo) {
     EXPECT_EQ(envelope.api_version, "meta.k8s.io/v1");
     const auto part = Must(Decode<PartialObjectMetadata>(envelope.raw, {.encoding = Encoding::kProtobuf}));
     EXPECT_EQ(part.metadata.labels["x"], "y");
+    EXPECT_EQ(part.kind, "PartialObjectMetadata");
+    EXPECT_EQ(part.apiVersion, "meta.k8s.io/v1");
   }
   EXPECT_EQ(Get(kMap, "application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1,application/json")["kind"],
             "ConfigMap");
