@@ -157,8 +157,8 @@ class EveryKindInProtobufTest : public ::testing::Test {
     }
   }
 
-  // The metadata alone are not always those of the whole object: to some, the conversion to the version that was asked
-  // for adds an annotation.
+  // An object that the server sends whole may have other metadata: the conversion to the requested version adds
+  // annotations to some kinds.
   static void ExpectEqualCaches(const Watched& watched) {
     const cache::AnySnapshot whole = watched.informers[0]->store()->Snapshot();
     const cache::AnySnapshot metadata = watched.informers[1]->store()->Snapshot();

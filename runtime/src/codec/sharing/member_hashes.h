@@ -88,7 +88,7 @@ class MemberHashes {
  public:
   MemberHashes() = default;
 
-  // Returns a block with those of the hashes that are set, by slot; none for an object that must be decoded each time.
+  // Returns a block with the hashes that are set, by slot; none for an object that must be decoded each time.
   // The struct is raw memory, which the caller must construct.
   static detail::ObjectBlock* NewObject(const TypeTable& table, std::span<const MemberHash> hashes);
   // Returns the hashes of an object; empty if it has none or is of another type.
