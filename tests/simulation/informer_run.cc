@@ -20,6 +20,7 @@
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 #include "tests/simulation/listener.h"
+#include "tests/simulation/sample_part.h"
 #include "tests/simulation/world.h"
 #include "tests/support/delaying_executor.h"
 #include "tests/support/fake_transport.h"
@@ -41,12 +42,23 @@ constexpr std::size_t kMostSameLists = 10;  // in a second: the first probes for
 constexpr Nanos kCurrentWithin = 65s;       // O10
 
 std::int32_t ReplicasOf(const AnyRef& object) {
+  if (const Ref<const SamplePart> part = object.As<SamplePart>()) return part->spec->replicas.value_or(0);
   const Ref<const Sample> sample = object.As<Sample>();
   return sample->spec->replicas.value_or(0);
 }
 // Every n-th object makes the transform, or the second index, throw.
 bool TransformRefuses(std::int32_t replicas) { return replicas % 5 == 0; }
 bool IndexThrows(std::int32_t replicas) { return replicas % 7 == 0; }
+
+// Leaves of an object what SamplePart keeps.
+void Project(json& object) {
+  json part = {{"metadata", json::object()}, {"spec", {{"replicas", object["spec"]["replicas"]}}}};
+  for (const char* member :
+       {"name", "namespace", "deletionTimestamp", "finalizers", "labels", "resourceVersion", "uid"}) {
+    if (object["metadata"].contains(member)) part["metadata"][member] = object["metadata"][member];
+  }
+  object = std::move(part);
+}
 
 struct Ended {
   int& count;
@@ -56,7 +68,11 @@ struct Ended {
 class InformerRun {
  public:
   InformerRun(std::uint64_t seed, const testing::Trace& replay)
-      : cluster_(Options(seed, replay)), world_(cluster_), bookmarks_(seed % 7 != 0), transforms_(seed % 3 == 1) {
+      : cluster_(Options(seed, replay)),
+        world_(cluster_),
+        bookmarks_(seed % 7 != 0),
+        transforms_(seed % 3 == 1),
+        projects_(!transforms_ && seed % 5 == 3) {
     if (transforms_) world_.refuses = TransformRefuses;
   }
 
@@ -120,13 +136,14 @@ class InformerRun {
     // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
     if (Choose(4) == 0) world_.namespace_ = kNamespaces[0];
     if (Choose(4) == 0) world_.color = kColors[0];
+    const TypeTable& table = projects_ ? SamplePart::kTable : Sample::kTable;
     auto source = MakeShared<testing::ObservedListWatch>(
         cache::MakeListWatch(
             *connection_, *Sample::kTable.kind,
             {.namespace_ = world_.namespace_, .label_selector = world_.color.empty() ? "" : "color=" + world_.color},
-            cache::FormOf(Sample::kTable)),
+            cache::FormOf(table)),
         [this](const ListOptions& list) { CheckRequest(list); });
-    informer_ = MakeShared<cache::Informer>(applying, std::move(source), Sample::kTable, options);
+    informer_ = MakeShared<cache::Informer>(applying, std::move(source), table, options);
     if (transforms_) AddTransform();
     if (Choose(2) == 0) AddIndex();
     if (Choose(2) == 0) AddThrowingIndex();
@@ -589,6 +606,7 @@ class InformerRun {
     if (held->second.refused) return;
     const std::string difference = world_.Difference(snapshot.Get(key), [this](json& stored) {
       if (transforms_) stored["metadata"]["labels"]["seen"] = "yes";
+      if (projects_) Project(stored);
     });
     if (!difference.empty()) verdict_.Fail("O6", difference);
   }
@@ -640,7 +658,7 @@ class InformerRun {
   int waits_ = 0;  // tasks that wait for the sync
   std::uint64_t newest_seen_ = 0;
   bool indexed_ = false, resyncs_ = false;
-  const bool bookmarks_, transforms_;
+  const bool bookmarks_, transforms_, projects_;
   bool calm_ = false;               // handlers only listen from now on
   bool stopped_ = false;            // by a handler
   std::deque<TimePoint> requests_;  // of the last second

@@ -137,6 +137,9 @@ inline std::string World::Write() {
   Held held{.color = kColors[choose(3)]};
   object["metadata"]["labels"]["color"] = held.color;
   object["spec"]["replicas"] = ++writes_;
+  // What a projection leaves out.
+  object["spec"]["nodeName"] = "node " + std::to_string(writes_);
+  object["status"]["children"] = {{{"name", std::to_string(writes_)}}, {{"child", {{"name", "b"}}}}};
   held.refused = refuses && refuses(writes_);
   std::string done;
   if (!there) {
