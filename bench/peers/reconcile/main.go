@@ -72,6 +72,9 @@ func runCompare(ctx context.Context, arguments []string) error {
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
+	if s.rounds < 1 {
+		return fmt.Errorf("--rounds is %d; it must be at least 1", s.rounds)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err

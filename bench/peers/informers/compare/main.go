@@ -63,6 +63,9 @@ func parse(b *bench) (options, error) {
 	if flag.NArg() != 0 {
 		return o, fmt.Errorf("what is %q? ./dev bench --help lists the arguments", flag.Args())
 	}
+	if o.rounds < 1 {
+		return o, fmt.Errorf("--rounds is %d; it must be at least 1", o.rounds)
+	}
 	b.scenarios = map[string]bool{}
 	for _, name := range strings.Split(o.scenarios, ",") {
 		if !slices.Contains(allScenarios, name) {
