@@ -19,6 +19,8 @@
 #include "cache/informer.h"
 #include "cache/reflector/list_watch.h"
 #include "client/request/accept.h"
+#include "kgen/client/config.h"
+#include "kgen/client/connection.h"
 #include "kgen/client/discovery.h"
 #include "kgen/client/raw_resource.h"
 #include "kgen/codec/yaml.h"
