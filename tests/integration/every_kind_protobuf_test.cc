@@ -23,6 +23,7 @@
 #include "kgen/client/connection.h"
 #include "kgen/client/discovery.h"
 #include "kgen/client/raw_resource.h"
+#include "kgen/codec/decode.h"
 #include "kgen/codec/yaml.h"
 #include "kgen/core/unstructured.h"
 #include "tests/integration/eventually.h"
@@ -214,6 +215,43 @@ TEST_F(EveryKindInProtobufTest, ListsAndEventsOfEveryKindEqualThoseInJson) {
     EXPECT_TRUE(client::IsProtobuf(TypeOfList(*watched.table->kind, client::kAcceptProtobufMetadataList)));
   }
   DeleteAll();
+  const std::lock_guard lock(failures_->mutex);
+  EXPECT_THAT(failures_->failures, ::testing::IsEmpty());
+}
+
+constexpr char kGauges[] = R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+  "metadata":{"name":"gauges.gauges.example.com"},"spec":{"group":"gauges.example.com","scope":"Namespaced",
+  "names":{"plural":"gauges","kind":"Gauge"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{
+  "openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})";
+
+TEST_F(EveryKindInProtobufTest, TheMetadataOfCustomResourcesComesInProtobuf) {
+  static constexpr KindInfo kGauge = {"gauges.example.com", "v1",   "Gauge", "GaugeList", "gauges", "gauge",
+                                      Scope::kNamespaced,   nullptr};
+  const KindInfo& definition = *tables_.at("apiextensions.k8s.io/v1 CustomResourceDefinition")->kind;
+  Must(json_->Call(Must(RawResource(*json_, definition, "").Create("", kGauges, {}))));
+  const auto create = [&](std::string_view name) {
+    std::string gauge = R"({"apiVersion":"gauges.example.com/v1","kind":"Gauge","spec":{"bars":1},"metadata":)";
+    gauge.append(R"({"labels":{"seen":"yes"},"name":")").append(name).append("\"}}");
+    return json_->Call(Must(RawResource(*json_, kGauge, kProtobufNamespace).Create("", std::move(gauge), {})));
+  };
+  ASSERT_TRUE(Eventually([&] { return create("listed").has_value(); })) << "the server does not serve the resource";
+  EXPECT_TRUE(client::IsProtobuf(TypeOfList(kGauge, client::kAcceptProtobufMetadataList)));
+  Watched watched{&Unstructured::kTable, {}};
+  watched.informers.push_back(Start(*json_, kGauge, Unstructured::kTable, true));
+  for (const Connection* connection : {&*json_, &*protobuf_, &*protobuf_}) {
+    const bool streaming = watched.informers.size() < 3;
+    watched.informers.push_back(Start(*connection, kGauge, PartialObjectMetadata::kTable, streaming));
+  }
+  for (const auto& informer : watched.informers) {
+    EXPECT_TRUE(Eventually([&] { return informer->HasSynced(); }));
+  }
+  Must(create("watched"));
+  EXPECT_TRUE(Eventually([&] {
+    return watched.informers[0]->store()->Snapshot().Keys().size() == 2 && watched.AgreesOn("seen");
+  })) << "the caches differ";
+  ExpectEqualCaches(watched);
+  const std::string name(Must(Decode<Unstructured>(kGauges)).metadata.name);
+  Must(json_->Call(Must(RawResource(*json_, definition, "").Delete(name, {}))));
   const std::lock_guard lock(failures_->mutex);
   EXPECT_THAT(failures_->failures, ::testing::IsEmpty());
 }
