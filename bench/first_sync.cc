@@ -241,8 +241,8 @@ void AddFirstSyncRows(Budget& budget) {
       protobuf_streaming{.streaming = true, .protobuf = true};
   instructions("first_sync_instructions", 132'500, "first_sync", json);
   instructions("streaming_sync_instructions", 134'800, "first_sync", streaming);
-  instructions("protobuf_sync_instructions", 131'800, "first_sync", protobuf);
-  instructions("protobuf_streaming_sync_instructions", 133'600, "first_sync", protobuf_streaming);
+  instructions("protobuf_sync_instructions", 102'200, "first_sync", protobuf);
+  instructions("protobuf_streaming_sync_instructions", 104'100, "first_sync", protobuf_streaming);
   instructions("projected_sync_instructions", 66'100, "projected_sync", json);
   instructions("projected_protobuf_sync_instructions", 30'700, "projected_sync", protobuf);
   allocations("first_sync_allocations", 35.2, "first_sync", json);
