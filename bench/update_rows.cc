@@ -2,13 +2,6 @@
 //
 // The cost of an update of one pod in a large cache, and of a relist: the bytes of the server through decoder, queue,
 // store and handler. One thread runs everything in a fixed order, so that counts are the same each time.
-#if __has_include(<valgrind/callgrind.h>)
-#include <valgrind/callgrind.h>
-#else
-#define CALLGRIND_START_INSTRUMENTATION
-#define CALLGRIND_STOP_INSTRUMENTATION
-#endif
-
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -18,6 +11,7 @@
 #include <vector>
 
 #include "bench/budget.h"
+#include "bench/callgrind.h"
 #include "bench/heap.h"
 #include "bench/process.h"
 #include "bench/protobuf_pods.h"

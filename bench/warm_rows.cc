@@ -1,18 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The instructions of saving a cache of reference pods, and of a restart from the file until the first read.
-#if __has_include(<valgrind/callgrind.h>)
-#include <valgrind/callgrind.h>
-#else
-#define CALLGRIND_START_INSTRUMENTATION
-#define CALLGRIND_STOP_INSTRUMENTATION
-#endif
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bench/budget.h"
+#include "bench/callgrind.h"
 #include "bench/process.h"
 #include "bench/reference_pods.h"
 #include "bench/saving_pods.h"
