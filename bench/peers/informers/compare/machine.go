@@ -50,8 +50,10 @@ func machine() []string {
 // versions adds client-go's version, which its program knows, to the versions of the command line.
 func (b *bench) versions(given string) []string {
 	var all []string
-	if given != "" {
-		all = strings.Split(given, ";")
+	for _, line := range strings.Split(given, ";") {
+		if line != "" && (b.scenarios["reconcile"] || !strings.HasPrefix(line, controllerRuntime.name)) {
+			all = append(all, line)
+		}
 	}
 	info, err := buildinfo.ReadFile(b.programs.clientGo)
 	if err != nil {
