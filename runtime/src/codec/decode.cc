@@ -68,7 +68,7 @@ class Draft {
   }
 
   void* object() noexcept { return object_; }
-  // Moves the struct into raw memory and ends the draft.
+  // Moves the struct into raw memory and ends the draft. Values move as bytes: none points into itself.
   void MoveTo(void* memory) noexcept { std::memcpy(memory, std::exchange(object_, nullptr), table_.size); }
 
  private:
