@@ -2,6 +2,7 @@
 
 #include "bench/reference_pods.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -336,7 +337,17 @@ void SetSeconds(std::string& pod, std::size_t from, std::string_view marker, std
 
 }  // namespace
 
-std::vector<std::string> ReferencePods(std::size_t count) { return Generator(count).All(); }
+std::vector<std::string> ReferencePods(std::size_t count) {
+  std::vector<std::string> pods = Generator(count).All();
+  const auto member = [](const std::string& pod, std::string_view before) {
+    const std::size_t at = pod.find(before) + before.size();
+    return pod.substr(at, pod.find('"', at) - at);
+  };
+  std::ranges::sort(pods, {}, [&](const std::string& pod) {
+    return member(pod, R"("namespace":")") + '/' + member(pod, R"("name":")");
+  });
+  return pods;
+}
 
 void AdvancePod(std::string& pod, long version, std::size_t n) {
   const std::size_t at = pod.find(kVersion) + kVersion.size();

@@ -11,7 +11,8 @@
 
 namespace kgen::bench {
 
-// Returns `count` pods, one JSON object each. The pods depend on the count, because the number of nodes grows with it.
+// Returns `count` pods, one JSON object each, in the order in which servers list them: by namespace and name. The pods
+// depend on the count, because the number of nodes grows with it.
 std::vector<std::string> ReferencePods(std::size_t count);
 
 // Makes the changes of a kubelet that reports a status: the version, the times of a condition and of its field manager,

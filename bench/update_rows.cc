@@ -334,10 +334,10 @@ void AddUpdateRows(Budget& budget) {
   budget.Add(Row{"find_instructions", 576, "instructions/look-up", [] { return InstructionsPerRead("finds"); }});
   budget.Add(Row{"find_allocations", 0, "allocations/look-up", [] { return AllocationsPerRead("finds"); }});
   budget.Add(Child{"relisted", RelistPods});
-  budget.Add(Row{"relist_instructions", 37'500, kPerPod, [] { return InstructionsPerRelistedPod(kJson); }});
+  budget.Add(Row{"relist_instructions", 35'000, kPerPod, [] { return InstructionsPerRelistedPod(kJson); }});
   budget.Add(Row{"relist_allocations", 4.5, "allocations/pod", [] { return AllocationsPerRelistedPod(kJson); }});
   budget.Add(
-      Row{"protobuf_relist_instructions", 17'300, kPerPod, [] { return InstructionsPerRelistedPod(kProtobuf); }});
+      Row{"protobuf_relist_instructions", 15'500, kPerPod, [] { return InstructionsPerRelistedPod(kProtobuf); }});
   budget.Add(
       Row{"protobuf_relist_allocations", 4, "allocations/pod", [] { return AllocationsPerRelistedPod(kProtobuf); }});
 }

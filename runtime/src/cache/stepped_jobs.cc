@@ -2,6 +2,7 @@
 #include "cache/stepped_jobs.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "kgen/core/object_meta.h"
@@ -15,6 +16,20 @@ ObjectKey KeyOf(const AnyRef& object) {
 }
 
 void Spend(std::size_t& units, std::size_t spent) { units -= std::min(units, spent); }
+
+// A change of a content costs about as much as four objects of a new one.
+constexpr std::size_t kChangeCosts = 4;
+
+// Whether servers list the first key before the second one: by "namespace/name".
+bool IsListedBefore(const ObjectKey& a, const ObjectKey& b) {
+  if (a.namespace_ == b.namespace_) return a.name < b.name;
+  const std::string_view first = a.namespace_, second = b.namespace_;
+  const auto [x, y] = std::ranges::mismatch(first, second);
+  const auto next = [](auto at, std::string_view text) {
+    return at == text.end() ? static_cast<unsigned char>('/') : static_cast<unsigned char>(*at);
+  };
+  return next(x, first) < next(y, second);
+}
 
 }  // namespace
 
@@ -89,8 +104,10 @@ bool ListJob::Step(std::size_t& units) {
 
 bool ListJob::StepPhase(std::size_t& units) {
   switch (phase_) {
+    case Phase::kCompare:
+      return Compare(units);
     case Phase::kPut:
-      return PutSome(units);
+      return difference_ ? PutChanges(units) : PutSome(units);
     case Phase::kFindMissing:
       return FindMissing(units);
     case Phase::kPublish:
@@ -105,6 +122,41 @@ bool ListJob::StepPhase(std::size_t& units) {
       break;
   }
   return true;
+}
+
+// Finds out whether the list can be applied as a difference. A list asks an index function that threw again, so then it
+// cannot.
+bool ListJob::Compare(std::size_t& units) {
+  if (list_.incomplete || base_.state().objects.empty() || context_.store.HasUnindexed()) return true;
+  for (; units > 0 && compared_ < list_.list.slots(); --units, ++compared_) {
+    if (!CompareOne(list_.list[compared_])) return true;
+  }
+  if (compared_ < list_.list.slots()) return false;
+  if (found_ == base_.state().objects.size()) difference_.emplace(context_.store);
+  return true;
+}
+
+// Returns false if the list is no small difference.
+bool ListJob::CompareOne(const ListedObject& item) {
+  if (!item.object || item.key.name.empty()) return false;
+  // What comes twice is never in order.
+  if (compared_ > 0 && !IsListedBefore(list_.list[compared_ - 1].key, item.key)) return false;
+  const ObjectLeaf* const leaf = base_.state().Find({item.key.namespace_, item.key.name});
+  if (leaf != nullptr) ++found_;
+  if (leaf != nullptr && !leaf->stale() && leaf->object().object() == item.object.object()) return true;
+  changed_.push_back(compared_);
+  return changed_.size() * kChangeCosts <= list_.list.slots();
+}
+
+bool ListJob::PutChanges(std::size_t& units) {
+  while (units > 0 && !changed_.empty()) {
+    const ListedObject& item = list_.list[changed_.back()];
+    difference_->Put({item.key, item.object, false});
+    changed_.pop_back();
+    Spend(units, kChangeCosts);
+  }
+  slot_ = 0;
+  return changed_.empty();
 }
 
 // Goes backwards, because the last item of a key wins.
@@ -127,6 +179,7 @@ void ListJob::PutOne(ListedObject& item) {
 }
 
 bool ListJob::FindMissing(std::size_t& units) {
+  if (difference_) return true;  // nothing is missing
   const bool wants_events = context_.processor.size() > 0;
   for (; units > 0; --units) {
     const ObjectLeaf* leaf = cursor_.Next();
@@ -146,7 +199,13 @@ bool ListJob::FindMissing(std::size_t& units) {
 }
 
 bool ListJob::Publish(std::size_t& units) {
-  if (!next_.Publish(list_.version, units)) return false;
+  if (difference_ && !difference_->Publish(list_.version)) {
+    difference_.reset();
+    slot_ = list_.list.slots();
+    phase_ = Phase::kPut;
+    return false;
+  }
+  if (!difference_ && !next_.Publish(list_.version, units)) return false;
   std::swap(context_.refused, refused_);
   recipients_ = context_.processor.ForChanges();
   return true;
@@ -190,7 +249,8 @@ bool ResyncJob::Step(std::size_t& units) {
   bool done = false;
   for (; units > 0; Spend(units, 1 + recipients_.size())) {
     const ObjectLeaf* leaf = cursor_.Next();
-    if ((done = leaf == nullptr)) break;
+    done = leaf == nullptr;
+    if (done) break;
     events.Resync(KeyOf(leaf->object()), leaf->object(), version_);
   }
   Processor::Deliver(recipients_, events.Take());

@@ -18,6 +18,7 @@
 #include "cache/garbage.h"
 #include "cache/queue/delta_fifo.h"
 #include "cache/store/key_set.h"
+#include "cache/store/store_difference.h"
 #include "cache/store/store_replacement.h"
 
 namespace kgen::cache {
@@ -61,6 +62,11 @@ class ObjectsByKey {
 
 // Applies a list: replaces the store's content, then delivers the differences as events: first the deletions, in the
 // order of their keys, then the rest, in the order of the list.
+//
+// A list that repeats most of the store's objects, as a relist does, is applied as the difference: only what has
+// changed is put, and index functions are asked for nothing else. This needs a list in the order of its keys, as
+// servers send it, in which nothing is missing or refused, and a store without faults. Any other list replaces the
+// whole content.
 class ListJob final : public SteppedJob {
  public:
   ListJob(JobContext context, Delta list, Reason reason);
@@ -69,6 +75,7 @@ class ListJob final : public SteppedJob {
 
  private:
   enum class Phase : std::uint8_t {
+    kCompare,
     kPut,
     kFindMissing,
     kPublish,
@@ -79,7 +86,10 @@ class ListJob final : public SteppedJob {
   };
 
   bool StepPhase(std::size_t& units);  // true: the phase is done
+  bool Compare(std::size_t& units);
+  bool CompareOne(const ListedObject& item);
   bool PutSome(std::size_t& units);
+  bool PutChanges(std::size_t& units);
   void PutOne(ListedObject& item);
   bool FindMissing(std::size_t& units);
   bool Publish(std::size_t& units);
@@ -91,7 +101,11 @@ class ListJob final : public SteppedJob {
   const Reason reason_;
   String version_;    // of the events
   AnySnapshot base_;  // the content of the store before the list
-  Phase phase_ = Phase::kPut;
+  Phase phase_ = Phase::kCompare;
+  std::size_t compared_ = 0;          // items
+  std::size_t found_ = 0;             // of these, keys that the store has
+  std::vector<std::size_t> changed_;  // the items to put
+  std::optional<Store::Difference> difference_;
   std::size_t slot_;  // of list_: first the number of items left to put, then the number delivered
   Store::Replacement next_;
   KeySet refused_;  // the keys of the list; after it is published, the former keys, to be freed

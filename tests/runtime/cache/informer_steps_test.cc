@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/runtime/cache/informer_fixture.h"
 
@@ -105,6 +108,57 @@ TEST_P(InformerStepsTest, AppliesAndDeliversAListInTasksOfBoundedLength) {
   EXPECT_GT(largest_.told, 0);
   EXPECT_LE(largest_.told, static_cast<std::int64_t>(kPerTask));
   EXPECT_LE(largest_.freed, 4 * static_cast<std::int64_t>(kPerTask));
+}
+
+// Objects in the order of their keys, of which one in ten is new.
+std::vector<std::string> InOrder(int count, const std::string& version) {
+  std::vector<std::string> items;
+  for (int i = 0; i < count; ++i) {
+    items.push_back(ObjectJson("o" + std::to_string(1'000 + i), i % 10 == 0 ? version : "1"));
+  }
+  return items;
+}
+
+TEST_P(InformerStepsTest, AppliesADifferenceInTasksOfBoundedLength) {
+  Received received;
+  const Registration registration = Listen(received);
+  Sync("5", InOrder(kObjects, "1"));
+  received.clear();
+  Measure(registration);
+  std::set<std::string> versions;
+  const auto measure = std::exchange(executor_->after_task, nullptr);
+  std::int64_t indexed = 0;
+  executor_->after_task = [&] {
+    measure();
+    indexed += indexed_;
+    versions.emplace(Core()->store()->Snapshot().Get({"ns", "o1290"}).metadata()->resourceVersion);
+  };
+  Relist("9", InOrder(kObjects, "8"));
+  EXPECT_EQ(received.size(), static_cast<std::size_t>(kObjects));
+  EXPECT_THAT(versions, ElementsAre("1", "8"));
+  EXPECT_EQ(indexed, 2 * kObjects / 10);  // the old and the new state of each that has changed
+  EXPECT_GT(largest_.indexed, 0);
+  EXPECT_LE(largest_.indexed, static_cast<std::int64_t>(kPerTask));
+  EXPECT_LE(largest_.told, static_cast<std::int64_t>(kPerTask));
+  EXPECT_LE(largest_.freed, 4 * static_cast<std::int64_t>(kPerTask));
+}
+
+TEST_P(InformerStepsTest, AppliesAListAlthoughAnIndexIsAddedMeanwhile) {
+  Received received;
+  const Registration registration = Listen(received);
+  Sync("5", InOrder(kObjects, "1"));
+  received.clear();
+  int tasks = 0;
+  executor_->after_task = [&] {
+    if (++tasks != 5 + 10 * static_cast<int>(GetParam())) return;
+    Must(Informer().AddIndex("late", [](const Sample& s, IndexSink& sink) { sink.Add(s.metadata.resourceVersion); }));
+  };
+  Relist("9", InOrder(kObjects, "8"));
+  const AnySnapshot view = Core()->store()->Snapshot();
+  EXPECT_EQ(view.ByIndex("late", "8").size(), static_cast<std::size_t>(kObjects / 10));
+  EXPECT_EQ(view.ByIndex("late", "1").size(), static_cast<std::size_t>(kObjects - kObjects / 10));
+  EXPECT_EQ(view.version(), "9");
+  EXPECT_EQ(received.size(), static_cast<std::size_t>(kObjects));
 }
 
 TEST_P(InformerStepsTest, ReplaysToALateHandlerAndResyncsInTasksOfBoundedLength) {

@@ -1,6 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The effect of a relist on stored objects and on deleted ones, and resyncs that only handlers ask for.
+#include <gmock/gmock.h>
+
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
 #include "tests/runtime/cache/informer_fixture.h"
 
 namespace kgen::cache {
@@ -8,6 +15,8 @@ namespace {
 
 using namespace kgen::testing;
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class RelistTest : public InformerFixture {
  protected:
@@ -65,6 +74,107 @@ TEST_P(RelistTest, TransformsReceivedObjectsBeforeComparingThem) {
   EXPECT_EQ(transformed, 2);
   EXPECT_EQ(Get("a"), a);
 }
+
+// Objects a00 to a19, with `changed` under a new version.
+std::vector<std::string> Twenty(const std::set<int>& changed = {}) {
+  std::vector<std::string> items;
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = (i < 10 ? "a0" : "a") + std::to_string(i);
+    items.push_back(ObjectJson(name, changed.contains(i) ? "7" : "1"));
+  }
+  return items;
+}
+
+class RelistByDifference : public RelistTest {
+ protected:
+  void SetUp() override {
+    Must(Informer().AddIndex("asked", [this](const Sample& sample, IndexSink& sink) {
+      asked_.push_back(sample.metadata.name);
+      if (sample.metadata.name == throws_) throw std::runtime_error("cannot index it");
+      sink.Add(sample.metadata.resourceVersion);
+    }));
+    registration_ = Listen(events_);
+    Sync("5", Twenty());
+    asked_.clear();
+    events_.clear();
+  }
+  // The whole content is replaced: each object of the list is asked for its index values.
+  bool WasReplaced() const { return asked_.size() >= 19; }
+  std::size_t Indexed(std::string_view version) { return Core()->store()->Snapshot().ByIndex("asked", version).size(); }
+
+  std::vector<std::string> asked_, events_;
+  std::string throws_;
+  Registration registration_;
+};
+
+TEST_P(RelistByDifference, AsksIndexFunctionsOnlyForWhatHasChanged) {
+  std::vector<std::string> items = Twenty({3, 11});
+  items.insert(items.begin() + 5, ObjectJson("a04b", "7"));
+  Relist("9", items);
+  EXPECT_THAT(std::set<std::string>(asked_.begin(), asked_.end()), ElementsAre("a03", "a04b", "a11"));
+  EXPECT_EQ(Indexed("7"), 3u);
+  EXPECT_EQ(Indexed("1"), 18u);
+  EXPECT_EQ(StoreVersion(), "9");
+  EXPECT_EQ(events_.size(), 21u);
+  EXPECT_EQ(events_[3], "updated a03@1>7 relist");
+  EXPECT_EQ(events_[5], "added a04b@7 relist");
+}
+
+TEST_P(RelistByDifference, ReplacesTheContentWhenAnObjectIsMissing) {
+  std::vector<std::string> items = Twenty({3});
+  items.erase(items.begin() + 7);
+  Relist("9", items);
+  EXPECT_TRUE(WasReplaced());
+  EXPECT_EQ(Core()->store()->Look("ns", "a07"), AnyRef());
+  EXPECT_EQ(Indexed("1"), 18u);
+  EXPECT_EQ(events_.front(), "deleted a07@1 relist unknown");
+}
+
+TEST_P(RelistByDifference, ReplacesTheContentWhenAnObjectIsListedTwice) {
+  std::vector<std::string> items = Twenty();
+  items.insert(items.begin() + 4, ObjectJson("a03", "8"));
+  items.erase(items.begin() + 9);  // as many as the store has
+  Relist("9", items);
+  EXPECT_TRUE(WasReplaced());
+  EXPECT_EQ(Core()->store()->Look("ns", "a08"), AnyRef());
+  EXPECT_EQ(Indexed("8"), 1u);
+}
+
+TEST_P(RelistByDifference, ReplacesTheContentWhenTheListHasAnotherOrder) {
+  std::vector<std::string> items = Twenty({3});
+  std::swap(items[3], items[4]);
+  Relist("9", items);
+  EXPECT_TRUE(WasReplaced());
+  EXPECT_EQ(Indexed("7"), 1u);
+  EXPECT_EQ(Indexed("1"), 19u);
+}
+
+TEST_P(RelistByDifference, ReplacesTheContentWhenAnObjectIsRefused) {
+  std::vector<std::string> items = Twenty();
+  items[3] = ObjectJson("a03", "7", R"("spec":{"nodeName":"\ud8"})");
+  Relist("9", items);
+  EXPECT_TRUE(WasReplaced());
+  EXPECT_THAT(Store(), HasSubstr("a03@1(stale)"));
+}
+
+TEST_P(RelistByDifference, ReplacesTheContentWhenMuchHasChanged) {
+  Relist("9", Twenty({0, 1, 2, 3, 4, 5}));
+  EXPECT_TRUE(WasReplaced());
+  EXPECT_EQ(Indexed("7"), 6u);
+}
+
+TEST_P(RelistByDifference, AsksAnIndexFunctionAgainThatThrew) {
+  throws_ = "a05";
+  Send(EventJson("MODIFIED", ObjectJson("a05", "6")));
+  EXPECT_EQ(Indexed("6"), 0u);
+  throws_ = {};
+  std::vector<std::string> items = Twenty();
+  items[5] = ObjectJson("a05", "6");
+  Relist("9", items);
+  EXPECT_EQ(Indexed("6"), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RelistByDifference, ::testing::Range<std::uint64_t>(0, 4));
 
 // Text is shared between objects, and the decoder remembers it. In a long watch of few objects that change often that
 // is almost all text of the past.

@@ -18,6 +18,7 @@
 
 #include "cache/store/hazard.h"
 #include "cache/store/store.h"
+#include "cache/store/store_difference.h"
 #include "cache/store/store_state.h"
 #include "kgen/cache/lister.h"
 #include "kgen/client/selector.h"
@@ -325,6 +326,58 @@ TEST_F(StoreTest, ForgetsAtAReplacementWhatTheIndexFunctionThrewForBefore) {
   EXPECT_THAT(store_->Snapshot().IndexValues("moody"), ElementsAre("some"));
   store_->Apply(One(Remove("default", "a")));
   EXPECT_THAT(store_->Snapshot().IndexValues("moody"), IsEmpty());
+}
+
+TEST_F(StoreTest, ShowsTheChangesOfADifferenceAtOnceAndAsksTheIndexFunctionsForNothingElse) {
+  std::vector<std::string> asked;
+  ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
+    asked.push_back(object.metadata()->name);
+    ByColor(object, sink);
+  }));
+  ReplaceAll(*store_, {{Put(Make("n", "a", "red")), Put(Make("n", "b", "red")), Put(Make("n", "c", "red"))}, "1"});
+  const AnySnapshot before = store_->Snapshot();
+  asked.clear();
+  Store::Difference next(*store_);
+  next.Put(Put(Make("n", "b", "blue")));
+  next.Put(Put(Make("n", "d", "green")));
+  next.Put(Remove("n", "c"));
+  EXPECT_EQ(store_->Snapshot().size(), 3u);
+  EXPECT_THAT(store_->Snapshot().IndexValues("color"), ElementsAre("red"));
+  ASSERT_TRUE(next.Publish("2"));
+  const AnySnapshot view = store_->Snapshot();
+  EXPECT_EQ(view.version(), "2");
+  EXPECT_THAT(Names(view.List()), UnorderedElementsAre("a", "b", "d"));
+  EXPECT_EQ(Indexed(view), Expected(view));
+  EXPECT_THAT(Names(before.List()), UnorderedElementsAre("a", "b", "c"));
+  EXPECT_EQ(Indexed(before), Expected(before));
+}
+
+TEST_F(StoreTest, ReportsTheFaultsOfADifferenceOnceItIsVisible) {
+  std::vector<std::string> seen;
+  store_->SetOnFault([&](const StoreFault& fault) {
+    seen.push_back(fault.key.str() + " at " + std::string(store_->Snapshot().version()));
+  });
+  ASSERT_TRUE(store_->AddIndex("bad", [](const AnyRef&, IndexSink&) { throw std::runtime_error("bad"); }));
+  EXPECT_FALSE(store_->HasUnindexed());
+  {
+    Store::Difference given_up(*store_);
+    given_up.Put(Put(Make("n", "a")));
+  }
+  Store::Difference next(*store_);
+  next.Put(Put(Make("n", "b")));
+  ASSERT_TRUE(next.Publish("7"));
+  EXPECT_THAT(seen, ElementsAre("n/b at 7"));
+  EXPECT_TRUE(store_->HasUnindexed());
+}
+
+TEST_F(StoreTest, ShowsNoDifferenceToAStoreThatHasANewIndexMeanwhile) {
+  ReplaceAll(*store_, {{Put(Make("n", "a", "red"))}, "1"});
+  Store::Difference next(*store_);
+  next.Put(Put(Make("n", "a", "blue")));
+  ASSERT_TRUE(store_->AddIndex("color", ByColor));
+  EXPECT_FALSE(next.Publish("2"));
+  EXPECT_EQ(store_->Snapshot().version(), "1");
+  EXPECT_THAT(store_->Snapshot().IndexValues("color"), ElementsAre("red"));
 }
 
 TEST_F(StoreTest, ReportsAFaultOnceTheTransactionIsVisible) {

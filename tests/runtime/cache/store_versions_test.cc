@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cache/store/store.h"
+#include "cache/store/store_difference.h"
 #include "cache/store/store_replacement.h"
 #include "cache/store/store_state.h"
 #include "kgen/core/memory.h"
@@ -90,7 +91,7 @@ TEST(StoreVersionsTest, CountsTheChangesOfAllTransactions) {
   EXPECT_EQ(store->Snapshot().state().changes, 10u);
 }
 
-// Random transactions, replacements, indexes and snapshots.
+// Random transactions, replacements, differences, indexes and snapshots.
 class Random {
  public:
   explicit Random(unsigned seed) : random_(seed) {}
@@ -110,6 +111,26 @@ class Random {
     }
     if (Roll(4) == 0) return;  // given up
     for (std::size_t units = 10; !next.Publish("", units); units = 10) {
+    }
+  }
+  void Differ() {
+    const AnySnapshot base = store_->Snapshot();
+    Store::Difference next(*store_);
+    bool added = false;
+    for (unsigned n = Roll(40); n > 0; --n) {
+      next.Put(AnyChange());
+      if (indexes_ < 5 && Roll(60) == 0) {
+        AddIndex();
+        added = true;
+      }
+      if (Roll(5) == 0) FreeSome();
+      if (Roll(5) == 0) Drop();
+    }
+    if (Roll(4) == 0) return;  // given up
+    const auto before = Contents(store_->Snapshot());
+    ASSERT_EQ(next.Publish("7"), !added);
+    if (added) {
+      ASSERT_EQ(Contents(store_->Snapshot()), before);
     }
   }
   void AddIndex() { ASSERT_TRUE(store_->AddIndex("color " + std::to_string(indexes_++), ByColorOf)); }
@@ -178,7 +199,8 @@ TEST(StoreVersionsTest, KeepsExactlyTheObjectsOfItsSnapshotsAlive) {
       const unsigned what = random.Roll(40);
       if (what == 0) random.Replace();
       if (what == 1 && step < 100) random.AddIndex();
-      if (what > 1) random.Apply();
+      if (what > 1 && what < 6) random.Differ();
+      if (what >= 6) random.Apply();
       if (random.Roll(4) == 0) random.Hold();
       if (random.Roll(5) == 0) random.Drop();
       if (random.Roll(4) == 0) random.FreeSome();

@@ -224,8 +224,6 @@ AnyRef Store::LookByIndex(std::string_view index, std::string_view value) const 
 }
 
 void Store::Apply(Transaction transaction) {
-  std::vector<StoreFault> faults;
-  std::function<void(const StoreFault&)> on_fault;
   {
     const MutexLock lock(writer_);
     Shared<State> next = NextState();
@@ -233,11 +231,25 @@ void Store::Apply(Transaction transaction) {
     for (Change& change : transaction.changes) Put(*next, std::move(change));
     if (!transaction.version.empty()) next->version = std::move(transaction.version);
     PublishNext(std::move(next));
+  }
+  ReportFaults();
+}
+
+void Store::ReportFaults() {
+  std::vector<StoreFault> faults;
+  std::function<void(const StoreFault&)> on_fault;
+  {
+    const MutexLock lock(writer_);
     faults.swap(faults_);
     if (!faults.empty()) on_fault = on_fault_;
   }
   if (!on_fault) return;
   for (const StoreFault& fault : faults) on_fault(fault);
+}
+
+bool Store::HasUnindexed() const {
+  const MutexLock lock(writer_);
+  return std::ranges::any_of(threw_, [](const IdentitySet& threw) { return !threw.empty(); });
 }
 
 // Calls the function for all objects without holding the lock; the writer waits only while the last few changes are

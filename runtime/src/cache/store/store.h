@@ -77,6 +77,10 @@ class Store : public SharedObject {
   // The cost is proportional to the transaction. Use Replacement to build a whole new content in steps.
   void Apply(Transaction transaction);
   class Replacement;  // cache/store/store_replacement.h, for the informer
+  class Difference;   // cache/store/store_difference.h, for the informer
+
+  // Whether an index function threw for one of the current objects, which therefore lacks its values in that index.
+  bool HasUnindexed() const;
 
   // Content that was replaced as a whole is not freed at once. This frees about `units` objects of it, subtracts their
   // number from `units`, and returns true when nothing is left. Content that a snapshot holds is freed when the
@@ -121,6 +125,8 @@ class Store : public SharedObject {
   Shared<State> NextState() KGEN_REQUIRES(writer_);
   void ShowIndex(Index index) KGEN_REQUIRES(writer_);
   void PublishNext(Shared<State> next) KGEN_REQUIRES(writer_);
+  // Takes the faults that were collected, and reports them.
+  void ReportFaults();
   // The caller has reserved room in retired_.
   void Publish(Shared<State> next, bool whole) KGEN_REQUIRES(writer_);
   void SettleRetired() KGEN_REQUIRES(writer_);
@@ -135,7 +141,7 @@ class Store : public SharedObject {
   void Bury(Replacement& replacement);
   void Report(const StoreFault& fault);
 
-  Mutex writer_;  // guards publishing versions, the end of AddIndex(), and freeing old versions
+  mutable Mutex writer_;  // guards publishing versions, the end of AddIndex(), and freeing old versions
   std::atomic<const State*> current_{nullptr};
   Shared<const State> current_owner_ KGEN_GUARDED_BY(writer_);
   std::vector<Retired> retired_ KGEN_GUARDED_BY(writer_);      // announced by a reader at the last check
