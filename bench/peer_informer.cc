@@ -177,7 +177,7 @@ int main(int argc, char** argv) try {
   if (given("pods")) {
     RunPods(given("--short-calls"), given("--paged"), given("--json"));
   } else if (arguments.size() == 2 && arguments[0] == "reference-pods") {
-    for (const std::string& pod : kgen::bench::ReferencePods(std::stoul(argv[2]))) std::cout << pod << '\n';
+    for (const std::string& pod : kgen::bench::ListedPods(std::stoul(argv[2]))) std::cout << pod << '\n';
   } else {
     std::cerr << "usage: kgen_peer pods [--short-calls] [--paged] [--json] | reference-pods N; see ./dev bench peers\n";
     return 2;

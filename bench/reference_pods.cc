@@ -337,8 +337,10 @@ void SetSeconds(std::string& pod, std::size_t from, std::string_view marker, std
 
 }  // namespace
 
-std::vector<std::string> ReferencePods(std::size_t count) {
-  std::vector<std::string> pods = Generator(count).All();
+std::vector<std::string> ReferencePods(std::size_t count) { return Generator(count).All(); }
+
+std::vector<std::string> ListedPods(std::size_t count) {
+  std::vector<std::string> pods = ReferencePods(count);
   const auto member = [](const std::string& pod, std::string_view before) {
     const std::size_t at = pod.find(before) + before.size();
     return pod.substr(at, pod.find('"', at) - at);

@@ -11,9 +11,11 @@
 
 namespace kgen::bench {
 
-// Returns `count` pods, one JSON object each, in the order in which servers list them: by namespace and name. The pods
-// depend on the count, because the number of nodes grows with it.
+// Returns `count` pods, one JSON object each. The pods depend on the count, because the number of nodes grows with it.
 std::vector<std::string> ReferencePods(std::size_t count);
+
+// Returns the same pods in the order in which API servers list them: by namespace and name.
+std::vector<std::string> ListedPods(std::size_t count);
 
 // Makes the changes of a kubelet that reports a status: the version, the times of a condition and of its field manager,
 // and the restart count of a container.

@@ -246,7 +246,7 @@ void PrepareUpdates(std::size_t count, Encoded encoded, Prepared& prepared) {
 }
 
 void PrepareRelist(Encoded encoded, Prepared& prepared) {
-  const std::vector<std::string> pods = ReferencePods(kPods);
+  const std::vector<std::string> pods = ListedPods(kPods);
   prepared.Write(AsList(pods, kVersion, encoded), AsLaterList(pods, encoded), encoded);
 }
 
