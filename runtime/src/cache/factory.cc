@@ -227,9 +227,13 @@ Result<void> SharedInformerFactory::WaitForCacheSync(std::stop_token stop, const
 void SharedInformerFactory::Shutdown() {
   if (!detail::ForkedChild()) state_->Shutdown();
 }
-std::vector<cache::InformerStatus> SharedInformerFactory::status() const {
-  if (detail::ForkedChild()) return {};
-  return state_->status();
+std::vector<cache::InformerStatus> SharedInformerFactory::status() const { return StatusReader()(); }
+
+Function<std::vector<cache::InformerStatus>()> SharedInformerFactory::StatusReader() const {
+  return [state = state_]() -> std::vector<cache::InformerStatus> {
+    if (detail::ForkedChild()) return {};
+    return state->status();
+  };
 }
 
 Shared<cache::Informer> detail::InformerFor(const Shared<FactoryState>& factory, const TypeTable& table) {

@@ -1,17 +1,20 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "cache/informer.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 #include <optional>
 #include <utility>
 
+#include "cache/store/store_state.h"
 #include "cache/store/version_number.h"
 #include "client/request/errors.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
+#include "core/own_bytes.h"
 #include "kgen/core/field_path.h"
 #include "net/duration_text.h"
 
@@ -34,6 +37,19 @@ std::optional<Error> WhyNot(const HandlerOptions& options) {
         "limit");
   }
   return std::nullopt;
+}
+
+constexpr std::size_t kBytesSample = 64;  // objects
+
+// The place of an object depends on the hash of its key, so the first ones are a fair sample.
+std::size_t EstimatedBytes(const AnySnapshot& view) {
+  std::size_t bytes = 0, measured = 0;
+  ObjectMap::Cursor cursor(view.state().objects);
+  for (const ObjectLeaf* leaf = cursor.Next(); leaf != nullptr && measured < kBytesSample; leaf = cursor.Next()) {
+    bytes += detail::BytesWithShare(leaf->object());
+    ++measured;
+  }
+  return measured == 0 ? 0 : bytes * view.size() / measured;
 }
 
 }  // namespace
@@ -335,10 +351,23 @@ InformerStatus Informer::status() const {
     unknown.name = name_;
     return unknown;
   }
-  const MutexLock lock(mutex_);
-  InformerStatus status = status_;
+  InformerStatus status;
+  std::vector<Shared<Listener>> listeners;
+  {
+    const MutexLock lock(mutex_);
+    status = status_;
+    for (std::size_t i = 0; i < failure_counts_.size(); ++i) {
+      if (failure_counts_[i] > 0) status.failure_counts.push_back({static_cast<Code>(i), failure_counts_[i]});
+    }
+    listeners = listeners_;
+  }
   status.started = started_->set.load();
   if (status.started && status.state == InformerState::kNotStarted) status.state = InformerState::kStarting;
+  if (status.current_as_of) status.age = std::max(Nanos(0), Nanos(executor_->clock()->Now() - *status.current_as_of));
+  status.object_bytes = EstimatedBytes(store_->Snapshot());
+  for (const Shared<Listener>& listener : listeners) {
+    if (!listener->removed()) status.handlers.push_back(listener->Describe());
+  }
   return status;
 }
 

@@ -5,7 +5,10 @@
 #ifndef KGEN_SRC_CACHE_INFORMER_H_
 #define KGEN_SRC_CACHE_INFORMER_H_
 
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -117,6 +120,7 @@ class Informer final : public SharedObject {
   void AddOnStrand(PendingListener pending);
   void AddRunning(const PendingListener& pending);
   void Publish();
+  void CountFailure(Code code);
   Nanos ResyncOf(const Listener& listener) const;
   static Error Stopped() { return {Code::kStopped, "the informer has been stopped"}; }
 
@@ -187,6 +191,8 @@ class Informer final : public SharedObject {
   mutable Mutex mutex_;
   TransformFunction transform_ KGEN_GUARDED_BY(mutex_) = settings_.transform;
   InformerStatus status_ KGEN_GUARDED_BY(mutex_);
+  // By code. Apart from status_, which every transaction replaces.
+  std::array<std::uint64_t, static_cast<std::size_t>(Code::kServer) + 1> failure_counts_ KGEN_GUARDED_BY(mutex_) = {};
   std::vector<Shared<Listener>> listeners_ KGEN_GUARDED_BY(mutex_);  // for Join
   std::vector<Shared<Listener>> spare_ KGEN_GUARDED_BY(mutex_);      // empty, with room for a copy of listeners_
   std::vector<StatusWatch*> watches_ KGEN_GUARDED_BY(mutex_);        // each removes itself

@@ -35,6 +35,7 @@ void Informer::StartOnStrand() {
   hooks.on_queued = [this] { ScheduleWork(); };
   hooks.should_resync = [this] { return processor_.ShouldResync(executor_->clock()->Now()); };
   hooks.on_status = [this] { Publish(); };
+  hooks.on_failure = [this](Code code) { CountFailure(code); };
   hooks.discard = [this](ListedObjects list) {
     garbage_.Add(std::move(list));
     ScheduleWork();
@@ -138,6 +139,11 @@ Nanos Informer::ResyncOf(const Listener& listener) const {
 }
 
 // ------------------------------------------------------------------------------------------------------ status
+
+void Informer::CountFailure(Code code) {
+  const MutexLock lock(mutex_);
+  ++failure_counts_[static_cast<std::size_t>(code)];
+}
 
 // A thread that sees HasSynced() become true then also reads a status that belongs to that state, including its refused
 // objects.

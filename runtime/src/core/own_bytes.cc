@@ -2,6 +2,7 @@
 #include "core/own_bytes.h"
 
 #include <cstdint>
+#include <utility>
 
 #include "core/blocks.h"
 
@@ -11,20 +12,40 @@ namespace {
 constexpr int kMaxDepth =
     100;  // deeper blocks are not counted; only lists and maps of JSON-like schemas can be so deep
 
-bool IsOwn(const BlockHeader* block) noexcept { return block->refs.load(std::memory_order_relaxed) == 1; }
+// What counts of a block that something else shares.
+enum class SharedBlocks : std::uint8_t { kNotCounted, kInPart };
 
 class Counter {
  public:
+  explicit Counter(SharedBlocks shared) noexcept : shared_(shared) {}
   void Struct(const void* object, const TypeTable& table) noexcept {
     for (const Field& field : table) Member(MemberOf(object, field), field.kind, field.detail);
     if (table.unknown_offset == TypeTable::kNoUnknown) return;
     const ListBlock* unknown = UnknownList(UnknownWord(UnknownOf(object, table)));
     if (unknown != nullptr) List(unknown, kTypeOf<UnknownField>);
   }
-  void Add(std::size_t bytes) noexcept { bytes_ += (bytes + 15) / 16 * 16; }
-  std::size_t bytes() const noexcept { return bytes_; }
+  void Add(std::size_t bytes) noexcept { bytes_ += part_ * static_cast<double>((bytes + 15) / 16 * 16); }
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(bytes_); }
 
  private:
+  // The part of a block that counts, and of all below it; 0 for nothing. An informer has one reference to each value
+  // that its objects may share, which is not an object's.
+  double PartOf(const BlockHeader* block) const noexcept {
+    const std::uint32_t refs = block->refs.load(std::memory_order_relaxed);
+    if (refs == 1) return 1;
+    return shared_ == SharedBlocks::kInPart && refs > 1 ? 1.0 / (refs - 1) : 0;
+  }
+  // Calls `count` for a block, unless nothing of it counts or it is too deep.
+  template <typename F>
+  void Within(const BlockHeader* block, F count) noexcept {
+    const double part = PartOf(block);
+    if (part == 0 || depth_ == kMaxDepth) return;
+    const double outside = std::exchange(part_, part_ * part);
+    ++depth_;
+    count();
+    --depth_;
+    part_ = outside;
+  }
   void Member(const void* member, ValueKind kind, const void* detail) noexcept {
     switch (kind) {
       case ValueKind::kBool:
@@ -57,47 +78,49 @@ class Counter {
     constexpr unsigned char kTextBlock = 255;  // String's tag
     if (reinterpret_cast<const unsigned char*>(&text)[15] != kTextBlock) return;
     const TextBlock* block = *reinterpret_cast<const TextBlock* const*>(&text);
-    if (IsOwn(block)) Add(sizeof(TextBlock) + text.size());
+    Within(block, [&] { Add(sizeof(TextBlock) + text.size()); });
   }
   void Box(const BoxBlock* box, const TypeTable& table) noexcept {
-    if (!IsOwn(box) || depth_ == kMaxDepth) return;
-    ++depth_;
-    Add(sizeof(BoxBlock) + table.size);
-    Struct(box->object(), table);
-    --depth_;
+    Within(box, [&] {
+      Add(sizeof(BoxBlock) + table.size);
+      Struct(box->object(), table);
+    });
   }
   void List(const ListBlock* list, const ValueType& type) noexcept {
-    if (!IsOwn(list) || depth_ == kMaxDepth) return;
-    ++depth_;
-    Add(sizeof(ListBlock) + std::size_t{list->capacity} * type.size);
-    for (std::uint32_t i = 0; i < list->word; ++i) Value(ElementAt(list, i, type), type);
-    --depth_;
+    Within(list, [&] {
+      Add(sizeof(ListBlock) + std::size_t{list->capacity} * type.size);
+      for (std::uint32_t i = 0; i < list->word; ++i) Value(ElementAt(list, i, type), type);
+    });
   }
   void Map(const MapBlock* map, const ValueType& type) noexcept {
-    if (!IsOwn(map) || depth_ == kMaxDepth) return;
-    ++depth_;
-    const std::size_t size = MapSize(map);
-    Add(sizeof(MapBlock) + size * EntrySize(type));
-    for (std::size_t i = 0; i < size; ++i) {
-      const void* entry = MapEntryAt(map, i, type);
-      Text(KeyOf(entry));
-      Value(ValueOf(entry), type);
-    }
-    --depth_;
+    Within(map, [&] {
+      const std::size_t size = MapSize(map);
+      Add(sizeof(MapBlock) + size * EntrySize(type));
+      for (std::size_t i = 0; i < size; ++i) {
+        const void* entry = MapEntryAt(map, i, type);
+        Text(KeyOf(entry));
+        Value(ValueOf(entry), type);
+      }
+    });
   }
 
-  std::size_t bytes_ = 0;
+  const SharedBlocks shared_;
+  double bytes_ = 0;
+  double part_ = 1;
   int depth_ = 0;
 };
 
-}  // namespace
-
-std::size_t OwnBytes(const AnyRef& object) noexcept {
+std::size_t Count(const AnyRef& object, SharedBlocks shared) noexcept {
   if (!object) return 0;
-  Counter counter;
+  Counter counter(shared);
   counter.Add(sizeof(ObjectBlock) + object.table().size);
   counter.Struct(object.object(), object.table());
   return counter.bytes();
 }
+
+}  // namespace
+
+std::size_t OwnBytes(const AnyRef& object) noexcept { return Count(object, SharedBlocks::kNotCounted); }
+std::size_t BytesWithShare(const AnyRef& object) noexcept { return Count(object, SharedBlocks::kInPart); }
 
 }  // namespace kgen::detail

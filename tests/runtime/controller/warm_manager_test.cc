@@ -50,11 +50,11 @@ TEST_P(WarmManagerTest, CallsNothingBeforeItsCachesAreCurrent) {
   cluster_.Advance(20s);
   EXPECT_THAT(calls_, IsEmpty());
   EXPECT_THAT(Must(second.metrics().Text()),
-              HasSubstr("kgen_informer_stale{informer=\"configmaps\",manager=\"kgen\"} 1\n"));
+              HasSubstr("kgen_informer_stale{informer=\"configmaps\",kind=\"ConfigMap\",manager=\"kgen\"} 1\n"));
   cluster_.Advance(2min);
   EXPECT_THAT(calls_, UnorderedElementsAre("default/b initial is there", "default/c initial is there"));
   EXPECT_THAT(Must(second.metrics().Text()),
-              HasSubstr("kgen_informer_stale{informer=\"configmaps\",manager=\"kgen\"} 0\n"));
+              HasSubstr("kgen_informer_stale{informer=\"configmaps\",kind=\"ConfigMap\",manager=\"kgen\"} 0\n"));
   Stop(ran);
 }
 

@@ -38,5 +38,17 @@ TEST(OwnBytes, DoNotIncludeWhatAnotherObjectShares) {
   EXPECT_LT(OwnBytes(object) + 900, alone);
 }
 
+TEST(BytesWithShare, CountsAPartOfWhatSeveralObjectsShare) {
+  const AnyRef object = MakeRef(Big());
+  const std::size_t alone = BytesWithShare(object);
+  EXPECT_EQ(alone, OwnBytes(object));
+  const Ref<const Sample> sample = object.As<Sample>();
+  const String of_the_informer = sample->metadata.labels["a-label-that-needs-a-block"];
+  EXPECT_EQ(BytesWithShare(object), alone);
+  const String of_another_object = of_the_informer;
+  EXPECT_NEAR(static_cast<double>(BytesWithShare(object)), static_cast<double>(alone) - 520, 30);
+  EXPECT_EQ(BytesWithShare({}), 0u);
+}
+
 }  // namespace
 }  // namespace kgen::detail

@@ -21,6 +21,7 @@
 #include "kgen/cache/lister.h"
 #include "kgen/cache/shared_informer.h"
 #include "kgen/cache/sync_options.h"
+#include "kgen/core/function.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 #include "kgen/core/type_table.h"
@@ -122,6 +123,9 @@ class SharedInformerFactory {
   // Stops every informer and blocks until no handler runs. A later Start() does nothing.
   void Shutdown();
   std::vector<cache::InformerStatus> status() const;
+
+  // For the library's own use: status(), as a function that may outlive the factory.
+  Function<std::vector<cache::InformerStatus>()> StatusReader() const;
 
  protected:
   const Shared<FactoryState>& state() const noexcept { return state_; }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kgen/core/clock.h"
 #include "kgen/core/result.h"
@@ -33,6 +34,24 @@ enum class InformerState : std::uint8_t {
 // The state in words, for messages: "opening a watch".
 std::string_view ToString(InformerState state) noexcept;
 
+// One handler of an informer at one moment. Counts and times are from its registration on.
+struct HandlerStatus {
+  std::string name;         // HandlerOptions::name, or the name of the informer
+  std::size_t backlog = 0;  // events that wait, without the running one
+  // What HandlerOptions::backlog_bytes bounds. 0 if that is kUnlimited, and with `short_calls`.
+  std::size_t backlog_bytes = 0;
+  std::uint64_t calls = 0;       // that have ended
+  std::uint64_t slow_calls = 0;  // of these, calls of more than 100 ms, as Observer::OnHandlerSlow() reports them
+  Nanos time{};                  // that all ended calls took together
+  Nanos running{};               // for how long the running call has been running; 0 without one
+};
+
+// How many lists and watches of an informer have failed with one code.
+struct FailureCount {
+  Code code{};
+  std::uint64_t count = 0;
+};
+
 // The status of an informer at one moment.
 struct InformerStatus {
   std::string name;  // "pods", "deployments.apps/v1 in default"
@@ -52,12 +71,19 @@ struct InformerStatus {
   // connection.clock().Now() - *current_as_of. Servers send a bookmark about once a minute, so the cache may be stale
   // if the age is much greater.
   std::optional<TimePoint> current_as_of{};
+  std::optional<Nanos> age{};         // of `current_as_of`, at the time of the call of status()
   std::optional<Error> last_error{};  // absent once a watch is open
   std::string resource_version;
   std::size_t objects = 0;
   // Objects whose newest state could not be decoded. The last good state of each, if there is one, is marked stale.
   std::size_t refused = 0;
+  // The bytes of the objects, where what several share counts once: an estimate from a sample of up to 64 of them.
+  std::size_t object_bytes = 0;
   std::uint64_t lists = 0, watches = 0, events = 0;
+  // Failures since the start, by code, each as Observer::OnListOrWatchFailed() reports it. Codes without one are
+  // absent.
+  std::vector<FailureCount> failure_counts{};
+  std::vector<HandlerStatus> handlers{};  // the registered ones, in the order of their registration
 };
 
 }  // namespace kgen::cache

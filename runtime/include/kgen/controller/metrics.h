@@ -33,7 +33,9 @@
 
 namespace kgen {
 
+class Caches;
 class Connection;
+class SharedInformerFactory;
 
 struct MetricLabel {
   std::string name;
@@ -112,6 +114,13 @@ class Metrics {
   // (process_cpu_seconds_total, process_resident_memory_bytes, process_open_fds, ...), and kgen_build_info with the
   // version of kgen and of the compiler. A manager calls it; calling it twice counts nothing twice.
   void AddProcess();
+
+  // Adds the metrics of the informers of a factory or of caches, also of those that they make later: kgen_informer_*
+  // (docs/operate/README.md). A manager adds its own, with its name. `manager` is the label of that name; informers
+  // that have all labels in common are one series, with the sums of their counts, so add each factory once. What is
+  // added stays in memory as long as the registry, and shows its last state after it was stopped.
+  void AddInformersOf(const SharedInformerFactory& factory, std::string_view manager = {});
+  void AddInformersOf(const Caches& caches, std::string_view manager = {});
 
   // Returns everything in the format of PrometheusText(). Blocks for as long as the collectors do.
   // Errors: kUserCode         a collector threw an exception

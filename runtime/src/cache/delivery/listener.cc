@@ -28,6 +28,12 @@ bool ChangesNothing(const AnyEvent& event) noexcept {
          detail::EqualButVersion(event.before.object(), event.now.object(), event.now.table());
 }
 
+// For a number that one thread at a time changes, and others read: cheaper than an atomic addition.
+template <typename T>
+void Increase(std::atomic<T>& number, T by) noexcept {
+  number.store(number.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
 thread_local Listener* running_here = nullptr;  // the listener whose handler this thread is running
 
 }  // namespace
@@ -229,6 +235,20 @@ std::size_t Listener::Backlog() const noexcept {
   return closed_ ? 0 : queue_->size();
 }
 
+HandlerStatus Listener::Describe() const {
+  HandlerStatus status{.name = name_,
+                       .calls = counts_.ended.load(std::memory_order_relaxed),
+                       .slow_calls = counts_.slow.load(std::memory_order_relaxed),
+                       .time = Nanos(counts_.time.load(std::memory_order_relaxed))};
+  const TimePoint since = counts_.running_since.load(std::memory_order_relaxed);
+  if (since != kNotRunning) status.running = std::max(Nanos(0), Nanos(executor_->clock()->Now() - since));
+  const MutexLock lock(mutex_);
+  if (closed_) return status;
+  status.backlog = queue_->size();
+  status.backlog_bytes = queue_->bytes();
+  return status;
+}
+
 bool Listener::removed() const noexcept {
   const MutexLock lock(mutex_);
   return removed_;
@@ -282,6 +302,7 @@ void Listener::Drain() {
 
 void Listener::Call(const AnyEvent& event) {
   const TimePoint start = executor_->clock()->Now();
+  counts_.running_since.store(start, std::memory_order_relaxed);
   try {
     handler_(event);
   } catch (const std::exception& e) {
@@ -292,8 +313,12 @@ void Listener::Call(const AnyEvent& event) {
     });
   }
   const Nanos took = executor_->clock()->Now() - start;
-  if (took > kSlowCall)
-    NotifyObserver(observer_, [&](Observer& o) { o.OnHandlerSlow({informer_, &event.key, took, Backlog()}); });
+  counts_.running_since.store(kNotRunning, std::memory_order_relaxed);
+  Increase(counts_.ended, std::uint64_t{1});
+  Increase(counts_.time, took.count());
+  if (took <= kSlowCall) return;
+  Increase(counts_.slow, std::uint64_t{1});
+  NotifyObserver(observer_, [&](Observer& o) { o.OnHandlerSlow({informer_, &event.key, took, Backlog()}); });
 }
 
 // Returns false if the handler was removed or the informer stopped in the meantime. The functions of a removed handler

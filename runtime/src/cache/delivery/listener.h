@@ -20,6 +20,7 @@
 #include "cache/delivery/event_queue.h"
 #include "core/memory/mutex.h"
 #include "kgen/cache/events.h"
+#include "kgen/cache/informer_status.h"
 #include "kgen/cache/registration.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/observer.h"
@@ -69,6 +70,7 @@ class Listener final : public SharedObject {
   class SyncedWatch : public SharedObject {};
   [[nodiscard]] Shared<SyncedWatch> NotifySynced(Task callback, bool saved = false);
   std::size_t Backlog() const noexcept;
+  HandlerStatus Describe() const;
   const HandlerOptions& options() const noexcept { return options_; }
   bool started() const noexcept { return !started_ || started_->set.load(); }  // its informer has been
   bool removed() const noexcept;
@@ -128,6 +130,15 @@ class Listener final : public SharedObject {
   bool synced_ KGEN_GUARDED_BY(mutex_) = false;
   bool backlog_reported_ KGEN_GUARDED_BY(mutex_) = false;
   bool merging_reported_ KGEN_GUARDED_BY(mutex_) = false;
+
+  // Changed by Call() only, of which one runs at a time.
+  struct CallCounts {
+    std::atomic<std::uint64_t> ended{0}, slow{0};
+    std::atomic<Nanos::rep> time{0};
+    std::atomic<TimePoint> running_since{kNotRunning};
+  };
+  static constexpr TimePoint kNotRunning = TimePoint::min();
+  CallCounts counts_;
 };
 
 }  // namespace kgen::cache

@@ -248,6 +248,7 @@ void Reflector::Report(bool watch, const Error& error, Nanos retry_in) {
   if (reported_++ == 0) reported_since_ = Now();
   const bool gave_up = refusals_ >= kRefusalsToGiveUp && Now() - refused_since_ >= kRefusedToGiveUp;
   const Observer::ListOrWatchFailed event{name_, watch, &error, std::max(failures_, 1), retry_in, gave_up};
+  if (hooks_.on_failure) hooks_.on_failure(error.code());
   NotifyObserver(observer_, [&](Observer& o) { o.OnListOrWatchFailed(event); });
 }
 

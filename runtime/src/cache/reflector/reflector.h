@@ -112,6 +112,8 @@ class Reflector final : public SharedObject {
     std::function<void()> on_queued;      // new elements are in the fifo
     std::function<bool()> should_resync;  // absent: yes
     std::function<void()> on_status;      // state, failures or last error changed
+    // A failure was reported to the observer. Absent: nobody counts them.
+    std::function<void(Code)> on_failure{};
     // The cached object with that key, or null. A list uses it in place of an equal object, so that a relist keeps no
     // second copy of unchanged objects. Absent: every object is new.
     std::function<AnyRef(const ObjectKey&)> stored{};

@@ -2,7 +2,6 @@
 #include "controller/manager/manager_state.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "client/verbs/kind_registry.h"
@@ -124,18 +123,6 @@ Result<void> CheckFits(const detail::WatchSpec& watch, const std::optional<AnyPr
                   " does not have; add metadata.ownerReferences to the members of the projection");
 }
 
-// Several informers may have one name, if they keep objects in different forms.
-std::vector<MetricFamily> StaleCaches(const Caches& caches, const std::string& manager) {
-  std::map<std::string, bool> stale;
-  for (const cache::InformerStatus& each : caches.status()) stale[each.name] |= each.stale;
-  MetricFamily family{.name = "kgen_informer_stale",
-                      .help = "1 if the cache has a saved state that is not known to be current, else 0"};
-  for (const auto& [name, is_stale] : stale) {
-    family.samples.push_back({.labels = {{"informer", name}, {"manager", manager}}, .value = is_stale ? 1.0 : 0.0});
-  }
-  return {std::move(family)};
-}
-
 }  // namespace
 
 Result<Shared<ManagerState>> ManagerState::Make(const Connection& connection, ManagerOptions options) {
@@ -179,7 +166,7 @@ ManagerState::ManagerState(const Connection& connection, ManagerOptions options,
       guarded_(GuardedClient(plain_, elector_)) {
   metrics_.AddRequestsOf(connection_);
   metrics_.AddProcess();
-  metrics_.AddCollector([caches = caches_, name = name_] { return StaleCaches(caches, name); });
+  metrics_.AddInformersOf(caches_, name_);
   if (!elector_) return;
   metrics_.AddCollector([elector = *elector_, name = options_.leader_election.name] {
     return std::vector<MetricFamily>{

@@ -14,9 +14,12 @@
 
 #include "client/request/connection_state.h"
 #include "client/request/request_counts.h"
+#include "controller/metrics/informer_metrics.h"
 #include "controller/metrics/metric_names.h"
 #include "controller/metrics/process_metrics.h"
 #include "core/memory/mutex.h"
+#include "kgen/cache/factory.h"
+#include "kgen/controller/caches.h"
 
 namespace kgen {
 
@@ -96,6 +99,20 @@ class Metrics::State final : public SharedObject {
     if (std::ranges::find(requests_, requests) == requests_.end()) requests_.push_back(std::move(requests));
   }
 
+  void AddInformers(controller::InformerSource source) {
+    const MutexLock lock(mutex_);
+    informers_.push_back(std::move(source));
+  }
+
+  std::vector<MetricFamily> Informers() {
+    std::vector<controller::InformerSource> sources;
+    {
+      const MutexLock lock(mutex_);
+      sources = informers_;
+    }
+    return controller::InformerFamilies(sources);
+  }
+
   // Connections to the same host are one series.
   std::optional<MetricFamily> Requests() {
     MetricFamily family{.name = "rest_client_requests_total",
@@ -165,6 +182,7 @@ class Metrics::State final : public SharedObject {
   std::vector<std::shared_ptr<const Collector>> collectors_ KGEN_GUARDED_BY(mutex_);
   bool has_process_ KGEN_GUARDED_BY(mutex_) = false;
   std::vector<Shared<client::RequestCounts>> requests_ KGEN_GUARDED_BY(mutex_);
+  std::vector<controller::InformerSource> informers_ KGEN_GUARDED_BY(mutex_);
 };
 
 Metrics::Metrics() : state_(MakeShared<State>()) {}
@@ -200,9 +218,19 @@ void Metrics::AddRequestsOf(const Connection& connection) {
   state_->AddRequests(client::ConnectionState::Of(connection)->requests);
 }
 
+void Metrics::AddInformersOf(const SharedInformerFactory& factory, std::string_view manager) {
+  state_->AddInformers({std::string(manager), factory.StatusReader()});
+}
+
+void Metrics::AddInformersOf(const Caches& caches, std::string_view manager) {
+  state_->AddInformers({std::string(manager), [caches] { return caches.status(); }});
+}
+
 Result<std::string> Metrics::Text() const {
   std::vector<MetricFamily> families = state_->Read();
   if (std::optional<MetricFamily> requests = state_->Requests()) families.push_back(*std::move(requests));
+  std::vector<MetricFamily> informers = state_->Informers();
+  std::move(informers.begin(), informers.end(), std::back_inserter(families));
   for (const auto& collector : state_->collectors()) {
     try {
       std::vector<MetricFamily> collected = (*collector)();
