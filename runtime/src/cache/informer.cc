@@ -274,7 +274,7 @@ Result<void> Informer::WaitUntil(std::string_view version, std::stop_token stop,
   if (waited.error().code() != Code::kTimeout) return Fail(waited.error().With(doing));
   return Fail(Error(Code::kTimeout, "after " + net::DurationText(limit) + " the cache is at \"" +
                                         store_->Snapshot().version() + "\"" +
-                                        (status().stale ? ", saved by an earlier process" : "") +
+                                        (Progress().stale ? ", saved by an earlier process" : "") +
                                         "; does the informer select the object that was written?")
                   .With(doing));
 }
@@ -346,28 +346,36 @@ std::string_view ToString(InformerState state) noexcept {
 }
 
 InformerStatus Informer::status() const {
-  if (detail::ForkedChild()) {
-    InformerStatus unknown;
-    unknown.name = name_;
-    return unknown;
-  }
-  InformerStatus status;
+  InformerStatus status = Progress();
+  if (detail::ForkedChild()) return status;
   std::vector<Shared<Listener>> listeners;
   {
     const MutexLock lock(mutex_);
-    status = status_;
     for (std::size_t i = 0; i < failure_counts_.size(); ++i) {
       if (failure_counts_[i] > 0) status.failure_counts.push_back({static_cast<Code>(i), failure_counts_[i]});
     }
     listeners = listeners_;
   }
-  status.started = started_->set.load();
-  if (status.started && status.state == InformerState::kNotStarted) status.state = InformerState::kStarting;
   if (status.current_as_of) status.age = std::max(Nanos(0), Nanos(executor_->clock()->Now() - *status.current_as_of));
   status.object_bytes = EstimatedBytes(store_->Snapshot());
   for (const Shared<Listener>& listener : listeners) {
     if (!listener->removed()) status.handlers.push_back(listener->Describe());
   }
+  return status;
+}
+
+InformerStatus Informer::Progress() const {
+  InformerStatus status;
+  if (detail::ForkedChild()) {
+    status.name = name_;
+    return status;
+  }
+  {
+    const MutexLock lock(mutex_);
+    status = status_;
+  }
+  status.started = started_->set.load();
+  if (status.started && status.state == InformerState::kNotStarted) status.state = InformerState::kStarting;
   return status;
 }
 

@@ -80,7 +80,10 @@ class Informer final : public SharedObject {
   Result<void> WaitUntil(std::string_view version, std::stop_token stop, Nanos limit);
   bool HasSynced() const noexcept { return synced_.load(std::memory_order_acquire); }
   bool IsStopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
+  // For readers. It walks some objects and asks each handler.
   InformerStatus status() const;
+  // What status() has without that: for whoever waits, and looks at every change.
+  InformerStatus Progress() const;
 
   // Blocks until `met` returns true for a state of the store, and returns that state. `met` is called on the calling
   // thread, at once and again after each transaction; states between two calls are not seen. `what` is for traces.

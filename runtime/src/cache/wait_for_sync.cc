@@ -63,7 +63,7 @@ class SyncWait {
   Result<void> StillPossible(TimePoint now) const {
     for (const Shared<Informer>& informer : informers_) {
       if (Counts(*informer)) continue;
-      const InformerStatus status = informer->status();
+      const InformerStatus status = informer->Progress();
       if (!status.started && !status.stopped) {
         return Fail(Code::kInvalidArgument,
                     Others(status.name) + Name(status) +
@@ -124,7 +124,7 @@ class SyncWait {
     if (!options_.complete) return {};
     std::string text;
     for (const Shared<Informer>& informer : informers_) {
-      const InformerStatus status = informer->status();
+      const InformerStatus status = informer->Progress();
       if (status.refused > 0)
         text +=
             Separator(text) + Name(status) + ": " + std::to_string(status.refused) + " objects could not be decoded";
@@ -135,7 +135,7 @@ class SyncWait {
 
  private:
   bool Counts(const Informer& informer) const {
-    return informer.HasSynced() || (options_.stale && informer.status().stale);
+    return informer.HasSynced() || (options_.stale && informer.Progress().stale);
   }
   bool Counts(const Registration& handler) const {
     return handler.HasSynced() || (options_.stale && handler.listener() && handler.listener()->HasHandledSaved());
@@ -150,7 +150,7 @@ class SyncWait {
   std::vector<InformerStatus> Missing() const {
     std::vector<InformerStatus> missing;
     for (const Shared<Informer>& informer : informers_) {
-      if (!Counts(*informer)) missing.push_back(informer->status());
+      if (!Counts(*informer)) missing.push_back(informer->Progress());
     }
     std::sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return missing;

@@ -77,7 +77,9 @@ struct InformerStatus {
   std::size_t objects = 0;
   // Objects whose newest state could not be decoded. The last good state of each, if there is one, is marked stale.
   std::size_t refused = 0;
-  // The bytes of the objects, where what several share counts once: an estimate from a sample of up to 64 of them.
+  // The bytes of the objects with all their texts, lists and maps, where what several objects share counts once. The
+  // tree and the indexes of the cache are not in it. An estimate from up to 64 objects, which each call of status()
+  // walks.
   std::size_t object_bytes = 0;
   std::uint64_t lists = 0, watches = 0, events = 0;
   // Failures since the start, by code, each as Observer::OnListOrWatchFailed() reports it. Codes without one are
