@@ -5,7 +5,7 @@
 //   GET /healthz, /readyz     the named checks, as of their last run: 200 if all pass, else 500
 //   GET /healthz/NAME, ...    one of them
 //   GET /metrics              Metrics::Text()
-//   GET /debug                sections of plain text
+//   GET /debug                the sections, as a page for people, as text or as JSON
 //   GET /PATH                 pages of your own, see AddPage()
 //
 //   auto endpoint = kgen::Must(kgen::Endpoint::Listen({.address = ":8080", .metrics = metrics}));
@@ -23,6 +23,10 @@
 // the time of one run), and a process that nobody probes runs no checks. The header `age` of a reply is the age of the
 // oldest result in it, in seconds; a list shows the age of each result that is older than a second: "[+]db ok (4s
 // ago)". A check that has not completed yet passes for /healthz and fails for /readyz, as with the kubelet.
+//
+// /debug is HTML if the header `accept` names text/html, as browsers do; or else JSON if it names application/json; or
+// else text, as for curl. The HTML loads nothing from elsewhere, and asks for itself again every five seconds while it
+// is visible. Its content policy admits nothing but its own style and script, by a nonce.
 //
 // It speaks HTTP/1.1, also over TLS, with GET and HEAD. Requests have at most 16 KiB of headers, which must arrive
 // within 32 seconds; an idle connection is closed after 90 seconds, and so is one whose client takes nothing of a
@@ -49,6 +53,11 @@
 #include "kgen/core/shared.h"
 
 namespace kgen {
+
+namespace controller {
+class ManagerState;
+struct DebugSection;
+}  // namespace controller
 
 // The certificate and key of the endpoint, as PEM files. They are read again every 10 seconds; if they cannot be read
 // or do not belong together, the pair before stays in use.
@@ -116,7 +125,8 @@ class Endpoint {
   // Errors: kInvalidArgument  the name is empty, malformed or taken, the function is empty, or Start() was called
   Result<void> AddHealthCheck(std::string_view name, Check check);
   Result<void> AddReadyCheck(std::string_view name, Check check);
-  // Sections appear on /debug in the order of these calls.
+  // Sections appear on /debug in the order of these calls, after a manager's own. What they return is plain text in
+  // each form of the page.
   Result<void> AddDebugSection(std::string_view name, Section section);
   // Serves `page` at exactly this path, beside /metrics and under the same rules: GET and HEAD, with the token that
   // EndpointOptions::authorize asks for, never at `health_address`. The function does not see the query. If it fails,
@@ -143,7 +153,10 @@ class Endpoint {
   const std::string& health_address() const noexcept;
 
  private:
+  friend class controller::ManagerState;
   class Handle;
+  // As AddDebugSection(), for sections with tables and plots.
+  Result<void> AddDebugSectionOf(std::string_view name, std::function<controller::DebugSection()> section);
   explicit Endpoint(Shared<Handle> handle) noexcept;
   Shared<Handle> handle_;
 };

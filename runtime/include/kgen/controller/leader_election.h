@@ -36,6 +36,7 @@
 #include "kgen/core/clock.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "kgen/core/time.h"
 #include "kgen/net/transport.h"
 
 namespace kgen {
@@ -112,6 +113,7 @@ class LeaderElector {
 
   bool IsLeader() const noexcept;  // as the guard
   std::string leader() const;      // the holder that was last seen; "": none
+  MicroTime acquired() const;      // when it has acquired the Lease, by its own clock; empty if there is none
   // Returns why the last attempt to acquire or renew the Lease failed; nothing if it succeeded, or if another process
   // holds the Lease.
   std::optional<Error> failure() const;

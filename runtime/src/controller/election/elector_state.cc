@@ -77,6 +77,11 @@ std::string ElectorState::leader() const {
   return leader_;
 }
 
+MicroTime ElectorState::acquired() const {
+  const MutexLock lock(mutex_);
+  return acquired_;
+}
+
 std::vector<Shared<Waiter>> ElectorState::Change(Phase to) {
   phase_ = to;
   if (to != Phase::kLeading) guard_->Close();
@@ -270,6 +275,7 @@ bool ElectorState::Observe(Lease lease) {
     const MutexLock lock(mutex_);
     another = leader_ != holder && !holder.empty() && holder != options_.identity;
     leader_ = holder;
+    acquired_ = holder.empty() ? MicroTime() : std::as_const(*lease_).spec->acquireTime;
   }
   if (another) Report(false, nullptr);
   return another;

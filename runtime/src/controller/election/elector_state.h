@@ -62,6 +62,7 @@ class ElectorState final : public SharedObject {
 
   const Shared<LeaseGuard>& guard() const noexcept { return guard_; }
   std::string leader() const;
+  MicroTime acquired() const;
   std::optional<Error> failure() const;
   const std::string& identity() const noexcept { return options_.identity; }
   const std::string& lease() const noexcept { return name_; }
@@ -144,6 +145,7 @@ class ElectorState final : public SharedObject {
   Phase phase_ KGEN_GUARDED_BY(mutex_) = Phase::kNew;
   std::optional<Error> lost_ KGEN_GUARDED_BY(mutex_);
   std::string leader_ KGEN_GUARDED_BY(mutex_);
+  MicroTime acquired_ KGEN_GUARDED_BY(mutex_);            // by leader_
   std::optional<Error> failure_ KGEN_GUARDED_BY(mutex_);  // the last one since the last success
   std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);
   Shared<Waiter> releaser_ KGEN_GUARDED_BY(mutex_);  // null: Release() was not called, or has returned

@@ -129,6 +129,10 @@ std::string LeaderElector::leader() const {
   if (detail::ForkedChild()) return {};
   return handle_->state->leader();
 }
+MicroTime LeaderElector::acquired() const {
+  if (detail::ForkedChild()) return {};
+  return handle_->state->acquired();
+}
 std::optional<Error> LeaderElector::failure() const {
   if (detail::ForkedChild()) return detail::ForkedError();
   return handle_->state->failure();

@@ -207,7 +207,7 @@ void RequestState::Log(std::string_view message, bool warning) const {
 
 void ControllerRunner::Enqueue(const ObjectKey& key, const RequestOptions& options) {
   if (queue_.ShuttingDown()) return;
-  reasons_.Add(key, Cause::kRequested, reconciled_ != nullptr ? reconciled_->kind : std::string_view(), key);
+  reasons_->Add(key, Cause::kRequested, reconciled_ != nullptr ? reconciled_->kind : std::string_view(), key);
   queue_.Add(key, {.after = options.after, .priority = options.priority.value_or(kNormalPriority)});
 }
 
@@ -218,9 +218,9 @@ void ControllerRunner::Add(const ObjectKey& key, Cause cause, const Watch& watch
                      event.type != AnyEvent::Type::kDeleted && event.reason == Reason::kWatch && now != nullptr;
   if (state) {
     const WriteLog::Entry entry{now->uid, now->resourceVersion};
-    reasons_.Add(key, cause, watch.cache.kind().kind, event.key, &entry);
+    reasons_->Add(key, cause, watch.cache.kind().kind, event.key, &entry);
   } else {
-    reasons_.Add(key, cause, watch.cache.kind().kind, event.key);
+    reasons_->Add(key, cause, watch.cache.kind().kind, event.key);
   }
   AddOptions options = detail::AddFor(event.reason);
   if (event.type == AnyEvent::Type::kDeleted) options = {};
@@ -341,7 +341,7 @@ Result<void> ControllerRunner::WaitForInitialEvents(const std::vector<CacheRegis
 
 Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::stop_token& stop,
                                                const Function& function) {
-  Reasons reasons = reasons_.Take(key);
+  Reasons reasons = reasons_->Take(key);
   const bool skips = environment_.settings.skip_own_writes;
   if (skips) {
     if (const std::optional<Requeue> skipped = SkipOwnWrites(key, reasons)) return *skipped;
@@ -367,9 +367,25 @@ Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::
     if (Result<void> valid = CheckRequeue(*result); !valid) result = Fail(std::move(valid).error());
   }
   metrics_.active.Add(-1);
-  metrics_.time.Observe(environment_.executor->clock()->Now() - call.started());
+  const TimePoint ended = environment_.executor->clock()->Now();
+  metrics_.time.Observe(ended - call.started());
   if (skips) NoteOwnWrites(key, log->Take(), result);
-  return Conclude(state, std::move(result), call.expired(), stop.stop_requested());
+  PastCall past{.key = key,
+                .id = state.id,
+                .merged = state.reasons.count,
+                .ended = ended,
+                .took = ended - call.started(),
+                .timed_out = call.expired()};
+  if (result) {
+    past.requeue = *result;
+  } else {
+    past.error = result.error().code();
+    past.terminal = IsTerminal(result.error());
+  }
+  result = Conclude(state, std::move(result), call.expired(), stop.stop_requested());
+  past.reasons = std::move(state.reasons.first);
+  recent_->Add(std::move(past));
+  return result;
 }
 
 // Whether this call would only be made for what the last one has written. Everything that is not known to be that leads
@@ -395,7 +411,7 @@ std::optional<Requeue> ControllerRunner::SkipOwnWrites(const ObjectKey& key, con
   }
   metrics_.skipped.Add();
   if (result.after) {
-    reasons_.SetFallback(key, Cause::kRequeued, reconciled_ != nullptr ? reconciled_->kind : std::string_view());
+    reasons_->SetFallback(key, Cause::kRequeued, reconciled_ != nullptr ? reconciled_->kind : std::string_view());
   }
   return result;
 }
@@ -483,13 +499,13 @@ Result<Requeue> ControllerRunner::Conclude(const RequestState& state, Result<Req
     if (requeue.back_off) metrics_.requeued.Add();
     if (after) metrics_.requeued_after.Add();
     if (!requeue.back_off && !after) metrics_.succeeded.Add();
-    if (requeue.back_off) reasons_.SetFallback(key, Cause::kRetried, kind);
-    if (after) reasons_.SetFallback(key, Cause::kRequeued, kind);
+    if (requeue.back_off) reasons_->SetFallback(key, Cause::kRetried, kind);
+    if (after) reasons_->SetFallback(key, Cause::kRequeued, kind);
     return result;
   }
   // Nobody processes it any more, and it has neither failed nor succeeded.
   if (stopping && result.error().code() == Code::kCancelled) return Requeue::BackOff();
-  if (!IsTerminal(result.error())) reasons_.SetFallback(key, Cause::kRetried, kind);
+  if (!IsTerminal(result.error())) reasons_->SetFallback(key, Cause::kRetried, kind);
   if (result.error().code() == Code::kConflict && !IsTerminal(result.error()) && state.failures < kQuietConflicts) {
     // The cache will soon have what the other one wrote.
     metrics_.requeued.Add();

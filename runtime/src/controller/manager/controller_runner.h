@@ -6,7 +6,6 @@
 #ifndef KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_RUNNER_H_
 #define KGEN_SRC_CONTROLLER_MANAGER_CONTROLLER_RUNNER_H_
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "controller/manager/reasons.h"
+#include "controller/manager/recent_calls.h"
 #include "core/memory/mutex.h"
 #include "kgen/controller/cached_client.h"
 #include "kgen/controller/caches.h"
@@ -27,9 +27,6 @@
 #include "kgen/core/observer.h"
 
 namespace kgen::controller {
-
-// Hexadecimal digits.
-using RequestId = std::array<char, 16>;
 
 // What a Request refers to. Lives on the stack of the call.
 struct RequestState {
@@ -97,8 +94,10 @@ class ControllerRunner final : public SharedObject {
   // The objects whose calls run: "default/a for 3s, default/b for 1s"; "" if there are none.
   std::string Doing() const;
 
-  // The queue, for metrics.
+  // For metrics and /debug, which must not keep the controller alive.
   const RateLimitingQueue& queue() const noexcept { return queue_; }
+  const Shared<ReasonLog>& reasons() const noexcept { return reasons_; }
+  const Shared<RecentCalls>& recent() const noexcept { return recent_; }
 
  private:
   using Function = std::function<Result<Requeue>(Request&)>;
@@ -133,7 +132,8 @@ class ControllerRunner final : public SharedObject {
   mutable ControllerMetrics metrics_;
   const KindInfo* const reconciled_;  // null for a controller without a kind
   const RateLimitingQueue queue_;
-  ReasonLog reasons_;
+  const Shared<ReasonLog> reasons_ = MakeShared<ReasonLog>();
+  const Shared<RecentCalls> recent_ = MakeShared<RecentCalls>();
   std::atomic<std::uint64_t> ids_;  // grows with each call
   mutable Mutex mutex_;
   std::vector<const Call*> calls_ KGEN_GUARDED_BY(mutex_);  // that run, oldest first

@@ -2,6 +2,7 @@
 #include "controller/manager/manager_state.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "client/verbs/kind_registry.h"
@@ -49,21 +50,6 @@ MetricFamily FailureOf(const LeaderElector& elector, const std::string& name) {
     family.samples.push_back({.labels = {{"name", name}, {"reason", reason}}, .value = 1});
   }
   return family;
-}
-
-// Describes the election, as /debug shows it.
-std::string Describe(const LeaderElector& elector) {
-  const std::string holder = elector.leader();
-  std::string text = elector.lease();
-  if (elector.IsLeader()) {
-    text += " is held by this process, \"" + elector.identity() + "\"";
-  } else {
-    text += holder.empty() ? " has no known holder" : " was last seen held by \"" + holder + "\"";
-    text += "; this process, \"" + elector.identity() + "\", does not lead";
-  }
-  if (const std::optional<Error> failure = elector.failure())
-    text += "; the last attempt failed: " + failure->ToString();
-  return text + "\n";
 }
 
 constexpr int kMoreThreads = 1;  // for event handlers, without which no work gets into the queues
@@ -162,6 +148,7 @@ ManagerState::ManagerState(const Connection& connection, ManagerOptions options,
       endpoint_(std::move(endpoint)),
       metrics_(*options_.endpoint.metrics),
       caches_(connection, options_.caches),
+      history_(MakeShared<History>(executor_)),
       plain_(caches_, name_),
       guarded_(GuardedClient(plain_, elector_)) {
   metrics_.AddRequestsOf(connection_);
@@ -285,6 +272,8 @@ Result<Shared<ControllerRunner>> ManagerState::AddController(detail::ControllerS
       return Fail(added.error());
     // It must not keep the controller alive.
     metrics_.AddCollector([queue = runner->queue()] { return FamiliesOf(queue.metrics()); });
+    history_->Add(runner->name(), runner->queue());
+    shown_->Add({runner->name(), threads - 1, runner->queue(), runner->reasons(), runner->recent()});
     return runner;
   };
   const std::string name = spec.name;
@@ -390,6 +379,7 @@ Result<void> ManagerState::Run(const std::stop_token& stop) {
 Result<void> ManagerState::Work() {
   const std::stop_token end = end_.get_token();
   if (Result<void> started = endpoint_.Start(); !started) return started;
+  if (!endpoint_.address().empty()) history_->Start();
   StartGroup(Group::kBeforeCaches);
   caches_.Start({});  // they end in Finish(), after their users
   if (Result<void> synced = caches_.WaitForSync(end); !synced) return end.stop_requested() ? Result<void>() : synced;
@@ -453,6 +443,7 @@ Result<void> ManagerState::Finish(Result<void> outcome) {
     phase_ = Phase::kStopping;
   }
   work_.request_stop();
+  history_->Stop();
   Result<void> ended = WaitForRunning();
   const bool all_ended = ended.has_value();
   if (options_.graceful_shutdown_timeout == Nanos::zero()) ended = {};  // whoever does not wait does not care
@@ -516,23 +507,25 @@ Result<void> ManagerState::AddPages() {
     return {};
   };
   if (Result<void> added = endpoint_.AddReadyCheck("caches", synced); !added) return added;
-  const auto lease = [elector = elector_] { return elector ? Describe(*elector) : std::string("no election\n"); };
-  if (Result<void> added = endpoint_.AddDebugSection("leader", lease); !added) return added;
-  return endpoint_.AddDebugSection("caches", [caches] {
-    std::string text;
-    for (const cache::InformerStatus& each : caches.status()) {
-      text.append(each.name)
-          .append(": ")
-          .append(ToString(each.state))
-          .append(", ")
-          .append(std::to_string(each.objects));
-      text.append(" objects at resource version ").append(each.resource_version);
-      if (each.stale) text += ", stale: a saved cache that is not known to be current";
-      if (each.last_error) text += ", last error: " + each.last_error->ToString();
-      text += '\n';
-    }
-    return text;
-  });
+  return AddDebugSections();
+}
+
+Result<void> ManagerState::AddDebugSections() {
+  const auto caches = [caches = caches_] { return caches.status(); };
+  const std::vector<std::pair<std::string_view, std::function<DebugSection()>>> sections = {
+      {"history", [history = history_] { return DebugSection{.plots = history->Plots()}; }},
+      {"controllers",
+       [shown = shown_, executor = executor_] { return ControllersSection(shown->Read(), executor->clock()->Now()); }},
+      {"queues", [shown = shown_] { return QueuesSection(shown->Read()); }},
+      {"caches", [caches] { return CachesSection(caches()); }},
+      {"handlers", [caches] { return HandlersSection(caches()); }},
+      {"leader", [elector = elector_] { return LeaderSection(elector); }},
+      {"connection", [connection = connection_] { return ConnectionSection(connection); }},
+  };
+  for (const auto& [name, section] : sections) {
+    if (Result<void> added = endpoint_.AddDebugSectionOf(name, section); !added) return added;
+  }
+  return {};
 }
 
 }  // namespace kgen::controller

@@ -14,7 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/debug/history.h"
 #include "controller/manager/controller_runner.h"
+#include "controller/manager/debug_sections.h"
 #include "core/memory/mutex.h"
 #include "kgen/client/connection.h"
 #include "kgen/controller/manager.h"
@@ -71,6 +73,7 @@ class ManagerState final : public SharedObject {
   Result<void> TakeThreads(int threads);
 
   Result<void> AddPages();
+  Result<void> AddDebugSections();
 
   // The steps of Run(), in order.
   Result<void> Work();
@@ -91,6 +94,8 @@ class ManagerState final : public SharedObject {
   Endpoint endpoint_;
   Metrics metrics_;
   const Caches caches_;
+  const Shared<History> history_;
+  const Shared<ShownControllers> shown_ = MakeShared<ShownControllers>();
   const CachedClient plain_;    // of what needs no leader
   const CachedClient guarded_;  // with leader election it writes only while this process leads
   std::atomic<bool> leading_{false};

@@ -68,5 +68,19 @@ std::size_t ReasonLog::size() const {
   return reasons_.size();
 }
 
+std::vector<std::pair<ObjectKey, RequestReason>> ReasonLog::Some(std::size_t most) const {
+  std::vector<std::pair<ObjectKey, RequestReason>> some;
+  const MutexLock lock(mutex_);
+  for (const auto& [key, reasons] : reasons_) {
+    if (some.size() == most) break;
+    if (!reasons.first.empty()) {
+      some.emplace_back(key, reasons.first.front());
+    } else if (reasons.fallback) {
+      some.emplace_back(key, *reasons.fallback);
+    }
+  }
+  return some;
+}
+
 }  // namespace controller
 }  // namespace kgen

@@ -8,12 +8,14 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "controller/caches/client_state.h"
 #include "core/memory/mutex.h"
 #include "kgen/controller/request.h"
 #include "kgen/core/object_key.h"
+#include "kgen/core/shared.h"
 
 namespace kgen::controller {
 
@@ -30,7 +32,7 @@ struct Reasons {
 };
 
 // Thread safety: all members from any thread. Never blocks.
-class ReasonLog {
+class ReasonLog final : public SharedObject {
  public:
   // Call this before the key is added to the queue, so that whoever is handed the key finds the reason.
   // `state` is null unless the reason is that an object has that state now.
@@ -41,6 +43,8 @@ class ReasonLog {
   // Empty if there are none.
   Reasons Take(const ObjectKey& key);
   std::size_t size() const;
+  // Some keys that wait, with the first reason of each: at most `most`, in no particular order.
+  std::vector<std::pair<ObjectKey, RequestReason>> Some(std::size_t most) const;
 
  private:
   mutable Mutex mutex_;

@@ -74,7 +74,14 @@ std::optional<double> MaxFiles() {
   return static_cast<double>(limit.rlim_cur);
 }
 
+std::optional<double> ResidentBytes(const Stat& stat) {
+  const auto pages = stat.Field(24);
+  return pages ? std::optional(*pages * static_cast<double>(sysconf(_SC_PAGESIZE))) : std::nullopt;
+}
+
 }  // namespace
+
+std::optional<double> ResidentBytes() { return ResidentBytes(Stat()); }
 
 std::vector<MetricFamily> ProcessFamilies() {
   std::vector<MetricFamily> families;
@@ -86,7 +93,6 @@ std::vector<MetricFamily> ProcessFamilies() {
   };
   const Stat stat;
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
-  const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
   if (const auto user = stat.Field(14), system = stat.Field(15); user && system) {
     add("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", (*user + *system) / ticks,
         MetricType::kCounter);
@@ -96,9 +102,7 @@ std::vector<MetricFamily> ProcessFamilies() {
         *boot + *started / ticks);
   }
   add("process_virtual_memory_bytes", "Virtual memory size in bytes.", stat.Field(23));
-  if (const auto pages = stat.Field(24)) {
-    add("process_resident_memory_bytes", "Resident memory size in bytes.", *pages * page);
-  }
+  add("process_resident_memory_bytes", "Resident memory size in bytes.", ResidentBytes(stat));
   add("process_threads", "Number of OS threads in the process.", stat.Field(20));
   add("process_open_fds", "Number of open file descriptors.", OpenFiles());
   add("process_max_fds", "Maximum number of open file descriptors.", MaxFiles());

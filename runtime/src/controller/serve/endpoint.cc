@@ -52,9 +52,13 @@ Result<void> Endpoint::AddReadyCheck(std::string_view name, Check check) {
 }
 
 Result<void> Endpoint::AddDebugSection(std::string_view name, Section section) {
-  EndpointRoutes::Function function;
-  if (section) function = [section = std::move(section)](const std::stop_token&) { return section(); };
-  return handle_->server->Add(EndpointRoutes::Kind::kDebug, name, std::move(function));
+  if (!section) return AddDebugSectionOf(name, {});
+  return AddDebugSectionOf(name,
+                           [section = std::move(section)] { return controller::DebugSection{.text = section()}; });
+}
+
+Result<void> Endpoint::AddDebugSectionOf(std::string_view name, std::function<controller::DebugSection()> section) {
+  return handle_->server->AddSection(name, std::move(section));
 }
 
 Result<void> Endpoint::AddPage(std::string_view path, Page page) {

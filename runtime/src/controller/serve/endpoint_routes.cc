@@ -17,7 +17,8 @@ namespace kgen::controller {
 namespace {
 
 constexpr std::size_t kLargeBytes = 64 * 1024;
-constexpr std::string_view kRoots[] = {"/healthz", "/readyz", "/debug"};  // by kind
+constexpr std::string_view kRoots[] = {"/healthz", "/readyz"};  // by kind
+constexpr std::string_view kDebug = "/debug";
 constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
 
 std::string_view RootOf(EndpointRoutes::Kind kind) { return kRoots[static_cast<std::size_t>(kind)]; }
@@ -42,7 +43,7 @@ bool IsPath(std::string_view path) {
 
 bool IsReserved(std::string_view path) {
   const std::string_view first = path.substr(0, path.find('/', 1));
-  return first == "/metrics" || std::ranges::find(kRoots, first) != std::end(kRoots);
+  return first == "/metrics" || first == kDebug || std::ranges::find(kRoots, first) != std::end(kRoots);
 }
 
 bool HasControls(std::string_view text) {
@@ -85,7 +86,8 @@ struct EndpointRoutes::Target {
   explicit Target(const net::ServerRequest& request)
       : verb(request.method == "GET" ? "get" : "head"),
         path(request.path.substr(0, request.path.find('?'))),
-        query(path.size() < request.path.size() ? request.path.substr(path.size() + 1) : std::string()) {}
+        query(path.size() < request.path.size() ? request.path.substr(path.size() + 1) : std::string()),
+        form(FormFor(request.Header("accept"))) {}
 
   // The name below a root: "" for /healthz and /healthz/, "db" for /healthz/db; nothing for another root.
   std::optional<std::string_view> Below(std::string_view root) const {
@@ -97,6 +99,7 @@ struct EndpointRoutes::Target {
   }
 
   std::string verb, path, query;
+  DebugForm form;  // of /debug
 };
 
 // A text that counts as long as it exists, if it is large.
@@ -121,6 +124,13 @@ class EndpointRoutes::Answer final : public net::SharedText {
   }
 
   Shared<Large> large_;
+};
+
+// What one section shows, as the result of a call.
+class EndpointRoutes::Part final : public net::SharedText {
+ public:
+  explicit Part(DebugSection of) : SharedText({}), section(std::move(of)) {}
+  const DebugSection section;
 };
 
 // Collects the results of several calls, in their order.
@@ -174,29 +184,37 @@ EndpointRoutes::EndpointRoutes(const EndpointOptions& options, Shared<Executor> 
   }
 }
 
+Result<void> EndpointRoutes::CheckName(const std::string& path, std::string_view name, bool has_function, bool taken) {
+  const auto refuse = [&path](const char* why) {
+    return Fail(Code::kInvalidArgument, "endpoint " + path + ": " + why);
+  };
+  if (!IsName(name)) return refuse("a name has one or more letters, digits, '.', '_' and '-'");
+  if (!has_function) return refuse("the function is empty");
+  if (taken) return refuse("the name is taken");
+  return {};
+}
+
 Result<void> EndpointRoutes::Add(Kind kind, std::string_view name, Function function) {
   const std::string path = std::string(RootOf(kind)) + "/" + std::string(name);
-  if (!IsName(name)) {
-    return Fail(Code::kInvalidArgument,
-                "endpoint " + path + ": a name has one or more letters, digits, '.', '_' and '-'");
-  }
-  if (!function) return Fail(Code::kInvalidArgument, "endpoint " + path + ": the function is empty");
-  const auto taken = [&path](const auto& calls) {
-    return std::ranges::any_of(calls, [&path](const auto& call) { return call->name() == path; });
-  };
-  if (kind == Kind::kDebug ? taken(sections_) : taken(Of(kind))) {
-    return Fail(Code::kInvalidArgument, "endpoint " + path + ": the name is taken");
-  }
+  const bool taken = std::ranges::any_of(Of(kind), [&path](const auto& check) { return check->name() == path; });
+  if (auto valid = CheckName(path, name, static_cast<bool>(function), taken); !valid) return valid;
   auto call = [function = std::move(function)](std::stop_token stop) -> Result<SharedCall::Text> {
     Result<std::string> text = function(std::move(stop));
     if (!text) return Fail(std::move(text).error());
     return SharedCall::Text(MakeShared<net::SharedText>(*std::move(text)));
   };
-  if (kind == Kind::kDebug) {
-    sections_.push_back(MakeShared<SharedCall>(path, std::move(call), executor_, running_));
-  } else {
-    Of(kind).push_back(MakeShared<HealthCheck>(path, std::move(call), executor_, running_));
-  }
+  Of(kind).push_back(MakeShared<HealthCheck>(path, std::move(call), executor_, running_));
+  return {};
+}
+
+Result<void> EndpointRoutes::AddSection(std::string_view name, Section section) {
+  const std::string path = std::string(kDebug) + "/" + std::string(name);
+  const bool taken = std::ranges::any_of(sections_, [&path](const auto& call) { return call->name() == path; });
+  if (auto valid = CheckName(path, name, static_cast<bool>(section), taken); !valid) return valid;
+  auto call = [section = std::move(section)](const std::stop_token&) -> Result<SharedCall::Text> {
+    return SharedCall::Text(MakeShared<Part>(section()));
+  };
+  sections_.push_back(MakeShared<SharedCall>(path, std::move(call), executor_, running_));
   return {};
 }
 
@@ -261,7 +279,7 @@ void EndpointRoutes::Serve(const Target& target, const Shared<net::ResponseWrite
     if (below) return below->empty() ? ServeAll(kind, target, writer) : ServeOne(kind, target, writer);
   }
   if (SharedCall* const page = PageAt(target.path)) return ServePage(*page, writer);
-  target.path == "/metrics" ? ServePage(*metrics_, writer) : ServeDebug(writer);
+  target.path == "/metrics" ? ServePage(*metrics_, writer) : ServeDebug({writer, target.form});
 }
 
 // What a probe gets for one check. The kubelet, too, takes a container for alive and not ready until it knows better.
@@ -338,33 +356,54 @@ void EndpointRoutes::ServePage(SharedCall& page, const Shared<net::ResponseWrite
 }
 
 // Who asks while the page is made gets that page.
-void EndpointRoutes::ServeDebug(const Shared<net::ResponseWriter>& writer) {
+void EndpointRoutes::ServeDebug(DebugReader reader) {
   {
     const MutexLock lock(mutex_);
-    debug_waits_.push_back(writer);
+    debug_waits_.push_back(std::move(reader));
     if (debug_waits_.size() > 1) return;
   }
   Gathering::Start(sections_, [self = Shared<EndpointRoutes>(this)](const Results& results) {
-    const SharedCall::Text page = self->DebugPage(results);
-    Writers writers;
+    const std::vector<NamedSection> sections = self->Sections(results);
+    DebugReaders readers;
     {
       const MutexLock lock(self->mutex_);
-      writers.swap(self->debug_waits_);
+      readers.swap(self->debug_waits_);
     }
-    for (const auto& each : writers) self->Respond(each, 200, page, {});
+    self->RespondDebug(readers, sections);
   });
 }
 
-SharedCall::Text EndpointRoutes::DebugPage(const Results& results) {
-  std::string body;
+// The result refers to `results`.
+std::vector<NamedSection> EndpointRoutes::Sections(const Results& results) {
+  std::vector<NamedSection> sections;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto& section = sections_[i];
-    if (!results[i]) Report(section->name(), results[i].error());
-    body += (body.empty() ? "# " : "\n# ") + section->name().substr(RootOf(Kind::kDebug).size() + 1) + "\n";
-    body += results[i] ? (*results[i])->text : "failed: reason withheld";
-    if (!body.ends_with('\n')) body += '\n';
+    const std::string& path = sections_[i]->name();
+    if (!results[i]) Report(path, results[i].error());
+    sections.push_back({std::string_view(path).substr(kDebug.size() + 1),
+                        results[i] ? &static_cast<const Part&>(**results[i]).section : nullptr});
   }
-  return MakeShared<Answer>(std::move(body), large_);
+  return sections;
+}
+
+// Each form is made once for all who asked for it.
+void EndpointRoutes::RespondDebug(const DebugReaders& readers, const std::vector<NamedSection>& sections) {
+  const auto respond = [&](DebugForm form, const auto& make, std::vector<HttpHeader> more) {
+    SharedCall::Text page;
+    for (const DebugReader& each : readers) {
+      if (each.form != form) continue;
+      if (!page) page = MakeShared<Answer>(make(), large_);
+      Respond(each.writer, 200, page, more);
+    }
+  };
+  const HttpHeader vary = {"vary", "accept"};
+  respond(DebugForm::kText, [&] { return DebugText(sections); }, {{"content-type", std::string(kPlainText)}, vary});
+  respond(DebugForm::kJson, [&] { return DebugJson(sections); }, {{"content-type", "application/json"}, vary});
+  const std::string nonce = NewNonce();
+  respond(DebugForm::kHtml, [&] { return DebugHtml(sections, nonce); },
+          {{"content-type", "text/html; charset=utf-8"},
+           {"content-security-policy", PolicyFor(nonce)},
+           {"referrer-policy", "no-referrer"},
+           vary});
 }
 
 void EndpointRoutes::Respond(const Shared<net::ResponseWriter>& writer, int status, std::string body,

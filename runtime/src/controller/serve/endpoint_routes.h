@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/debug/forms.h"
+#include "controller/debug/section.h"
 #include "controller/serve/access_review.h"
 #include "controller/serve/health_check.h"
 #include "controller/serve/running_work.h"
@@ -25,13 +27,14 @@
 
 namespace kgen::controller {
 
-// Thread safety: Add(), AddPage() and Start() from one thread at a time; afterwards all members from any thread. None
-// blocks.
+// Thread safety: Add(), AddSection(), AddPage() and Start() from one thread at a time; afterwards all members from any
+// thread. None blocks.
 class EndpointRoutes final : public SharedObject {
  public:
-  enum class Kind : std::size_t { kHealth, kReady, kDebug };
+  enum class Kind : std::size_t { kHealth, kReady };
   enum class Pages : std::uint8_t { kAll, kHealth, kOthers };  // what an address serves; health: /healthz and /readyz
   using Function = std::function<Result<std::string>(std::stop_token)>;
+  using Section = std::function<DebugSection()>;
 
   // `loop` is the writers'.
   EndpointRoutes(const EndpointOptions& options, Shared<Executor> executor, Shared<RunningWork> running,
@@ -39,6 +42,7 @@ class EndpointRoutes final : public SharedObject {
 
   // Errors: kInvalidArgument  the name is malformed or taken
   Result<void> Add(Kind kind, std::string_view name, Function function);
+  Result<void> AddSection(std::string_view name, Section section);
   // Errors: kInvalidArgument  the path is malformed, reserved or taken
   Result<void> AddPage(std::string_view path, Endpoint::Page page);
   // Runs every check once, so that the first probe has its result.
@@ -62,12 +66,18 @@ class EndpointRoutes final : public SharedObject {
   using Checks = std::vector<Shared<HealthCheck>>;
   using Calls = std::vector<Shared<SharedCall>>;
   using Results = std::vector<Result<SharedCall::Text>>;
-  using Writers = std::vector<Shared<net::ResponseWriter>>;
+  // Who waits for /debug, and in which form.
+  struct DebugReader {
+    Shared<net::ResponseWriter> writer;
+    DebugForm form;
+  };
+  using DebugReaders = std::vector<DebugReader>;
   struct Large : SharedObject {
     std::atomic<std::size_t> count{0};
   };
   class Answer;
   class Gathering;
+  class Part;
   struct Target;
   struct Verdict;
 
@@ -75,14 +85,16 @@ class EndpointRoutes final : public SharedObject {
   void ServeAll(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer);
   void ServeOne(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer);
   void ServePage(SharedCall& page, const Shared<net::ResponseWriter>& writer);
-  void ServeDebug(const Shared<net::ResponseWriter>& writer);
-  SharedCall::Text DebugPage(const Results& results);
+  void ServeDebug(DebugReader reader);
+  std::vector<NamedSection> Sections(const Results& results);
+  void RespondDebug(const DebugReaders& readers, const std::vector<NamedSection>& sections);
   void Respond(const Shared<net::ResponseWriter>& writer, int status, std::string body,
                std::vector<HttpHeader> more = {}) const;
   void Respond(const Shared<net::ResponseWriter>& writer, int status, SharedCall::Text body,
                std::vector<HttpHeader> more) const;
   // The page of AddPage() at this path, or null.
   SharedCall* PageAt(std::string_view path) const noexcept;
+  static Result<void> CheckName(const std::string& path, std::string_view name, bool has_function, bool taken);
   Checks& Of(Kind kind) { return checks_[static_cast<std::size_t>(kind)]; }
 
   const Shared<Executor> executor_;
@@ -97,7 +109,7 @@ class EndpointRoutes final : public SharedObject {
   Calls sections_;
   Calls pages_;
   Mutex mutex_;
-  Writers debug_waits_ KGEN_GUARDED_BY(mutex_);  // for the page that is being made
+  DebugReaders debug_waits_ KGEN_GUARDED_BY(mutex_);  // for the page that is being made
 };
 
 }  // namespace kgen::controller

@@ -95,6 +95,12 @@ Result<void> EndpointServer::Add(EndpointRoutes::Kind kind, std::string_view nam
   return routes_->Add(kind, name, std::move(function));
 }
 
+Result<void> EndpointServer::AddSection(std::string_view name, EndpointRoutes::Section section) {
+  const MutexLock lock(mutex_);
+  if (auto fits = CheckNew(name); !fits) return fits;
+  return routes_->AddSection(name, std::move(section));
+}
+
 Result<void> EndpointServer::AddPage(std::string_view path, Endpoint::Page page) {
   const MutexLock lock(mutex_);
   if (auto fits = CheckNew(path); !fits) return fits;

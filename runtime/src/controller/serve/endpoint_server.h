@@ -28,6 +28,7 @@ class EndpointServer final : public SharedObject {
   static Result<Shared<EndpointServer>> Listen(const EndpointOptions& options, Shared<net::EventLoop> loop);
 
   Result<void> Add(EndpointRoutes::Kind kind, std::string_view name, EndpointRoutes::Function function);
+  Result<void> AddSection(std::string_view name, EndpointRoutes::Section section);
   Result<void> AddPage(std::string_view path, Endpoint::Page page);
   Result<void> Start();
   Result<void> Stop(Nanos limit);

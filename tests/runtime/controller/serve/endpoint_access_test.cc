@@ -30,7 +30,7 @@ class EndpointAccessTest : public EndpointTest {
     Metrics metrics;
     Must(metrics.AddCounter("c_total", "Cats"));
     Listen({.metrics = metrics, .authorize = connection_});
-    Must(server_->Add(Kind::kDebug, "queues", [](const std::stop_token&) { return "orders"; }));
+    Must(server_->AddSection("queues", [] { return controller::DebugSection{.text = "orders"}; }));
     Must(server_->AddPage("/orders", [](const std::stop_token&) { return EndpointPage{.body = "3 open"}; }));
     Start();
   }

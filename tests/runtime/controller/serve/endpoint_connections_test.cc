@@ -23,7 +23,7 @@ class EndpointConnectionsTest : public EndpointTest {
   // Has a page that is made only when the test says so.
   void ListenWithAPage(std::size_t bytes = 1) {
     Listen();
-    Must(server_->Add(Kind::kDebug, "page", [bytes](const std::stop_token&) { return std::string(bytes, 'x'); }));
+    Must(server_->AddSection("page", [bytes] { return controller::DebugSection{.text = std::string(bytes, 'x')}; }));
     Start();
   }
   Clients Many(int count, std::string_view bytes, const std::string& ip = "10.0.0.1") {
@@ -144,7 +144,7 @@ TEST_F(EndpointConnectionsTest, ServesHealthAtAnAddressOfItsOwn) {
   Listen({.address = "127.0.0.1:81", .health_address = ":82"});
   EXPECT_EQ(server_->address(), "127.0.0.1:81");
   EXPECT_EQ(server_->health_address(), "[::]:82");
-  Must(server_->Add(Kind::kDebug, "page", [](const std::stop_token&) { return "x"; }));
+  Must(server_->AddSection("page", [] { return controller::DebugSection{.text = "x"}; }));
   Start();
   const auto ask = [this](std::uint16_t port, std::string_view target) {
     const auto client = loop_->Dial("10.0.0.1", port);
@@ -165,7 +165,7 @@ TEST_F(EndpointConnectionsTest, ServesHealthAlone) {
   Listen({.address = "", .health_address = "127.0.0.1:82"});
   EXPECT_EQ(server_->address(), "");
   EXPECT_EQ(server_->health_address(), "127.0.0.1:82");
-  Must(server_->Add(Kind::kDebug, "page", [](const std::stop_token&) { return "x"; }));
+  Must(server_->AddSection("page", [] { return controller::DebugSection{.text = "x"}; }));
   Start();
   EXPECT_EQ(Ask("/readyz"), "200 ok");
   EXPECT_THAT(Ask("/debug"), StartsWith("404 "));

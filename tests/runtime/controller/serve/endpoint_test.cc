@@ -113,10 +113,9 @@ TEST_F(EndpointTest, ServesMetrics) {
 
 TEST_F(EndpointTest, ServesThePageOfSectionsInTheirOrder) {
   Listen();
-  Must(server_->Add(Kind::kDebug, "queues", [](const std::stop_token&) { return "orders: 3"; }));
-  Must(server_->Add(Kind::kDebug, "informers",
-                    [](const std::stop_token&) -> Result<std::string> { throw std::runtime_error("bug"); }));
-  Must(server_->Add(Kind::kDebug, "a", [](const std::stop_token&) { return "b\n"; }));
+  Must(server_->AddSection("queues", [] { return controller::DebugSection{.text = "orders: 3"}; }));
+  Must(server_->AddSection("informers", []() -> controller::DebugSection { throw std::runtime_error("bug"); }));
+  Must(server_->AddSection("a", [] { return controller::DebugSection{.text = "b\n"}; }));
   Start();
   EXPECT_EQ(Ask("/debug"), "200 # queues\norders: 3\n\n# informers\nfailed: reason withheld\n\n# a\nb\n");
   EXPECT_THAT(reports_->lines, ElementsAre(AllOf(HasSubstr("/debug/informers"), HasSubstr("bug"))));
