@@ -16,6 +16,8 @@ setup_packages=(
   libclang-rt-22-dev lld-22 clang-format-22 clang-tidy-22 python3 valgrind
   # The forward proxy of tests/integration, and the Python client that talks to the in-memory cluster there.
   tinyproxy-bin python3-kubernetes
+  # The browser in which tests/integration looks at /debug.
+  chromium
 )
 
 # Prints the packages of the list that are not installed.

@@ -11,12 +11,15 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
 #include <thread>
 
 #include "kgen/client/config.h"
 #include "kgen/controller/manager.h"
+#include "kgen/controller/terminal_error.h"
 #include "kgen/core/executor.h"
 #include "kgen/testing/cluster.h"
 
@@ -28,17 +31,23 @@ using k8s::core::v1::ConfigMap;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using namespace std::chrono_literals;
 
-std::string Fetch(const std::string& address, const std::string& target) {
+std::string Fetch(const std::string& address, const std::string& target, const std::string& accept = "*/*") {
   const std::size_t colon = address.rfind(':');
   boost::asio::ip::tcp::iostream stream;
   stream.expires_after(std::chrono::seconds(60));
   stream.connect(address.substr(0, colon), address.substr(colon + 1));
-  stream << "GET " << target << " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+  stream << "GET " << target << " HTTP/1.1\r\nHost: h\r\nAccept: " << accept << "\r\nConnection: close\r\n\r\n";
   stream.flush();
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+nlohmann::json DebugJson(const Manager& manager) {
+  const std::string response = Fetch(manager.endpoint_address(), "/debug", "application/json");
+  return nlohmann::json::parse(response.substr(response.find("\r\n\r\n") + 4));
 }
 
 template <typename Done>
@@ -136,6 +145,58 @@ TEST(ManagerThreadsTest, TheDebugPageSaysWhoHoldsTheLeaseAndWhyItCannotBeHad) {
       << page;
   Must(cluster.Delete("leases", "default", "shop"));
   EXPECT_TRUE(shows("\ndefault/shop is held by this process, \"first\"\n")) << page;
+  EXPECT_TRUE(DebugJson(manager)["leader"]["election"][0]["since"].get<std::string>().starts_with("20"));
+  stop.request_stop();
+  run.join();
+  EXPECT_TRUE(result) << result;
+}
+
+TEST(ManagerThreadsTest, TheDebugPageHasTheLastCallsWithReasonsAndWithoutValues) {
+  testing::Cluster cluster({.simulated = false, .observer = NullObserver()});
+  for (const std::string_view name : {"a", "fails", "b"}) {
+    Must(cluster.Add(ConfigMap{.metadata = {.name = name, .namespace_ = "default"}, .data = {{"key", "a-value"}}}));
+  }
+  const Manager manager = Must(Manager::New(cluster.Connection(), {.endpoint = {.address = "127.0.0.1:0"}}));
+  std::atomic<int> calls = 0;
+  std::string id;  // of the call that fails
+  Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
+    const Ref<const ConfigMap> map = Must(request.Get<ConfigMap>());
+    ++calls;
+    if (map->metadata.name.view() == "a") return Requeue::After(1h);
+    if (map->metadata.name.view() == "b") return Requeue::Done();
+    id = request.id();
+    return Fail(TerminalError(Error(Code::kInvalid, "spec.key: " + map->data["key"].str())));
+  }));
+  std::stop_source stop;
+  Result<void> result = Fail(Code::kInternal, "still running");
+  std::jthread run([&] { result = manager.Run(stop.get_token()); });
+  nlohmann::json page;
+  ASSERT_TRUE(Eventually([&] {
+    page = DebugJson(manager);
+    return page["controllers"]["last_reconciles"].size() == 3;
+  }));
+  std::map<std::string, nlohmann::json> by_object;
+  for (const auto& call : page["controllers"]["last_reconciles"]) by_object[call["object"]] = call;
+  EXPECT_EQ(by_object["default/a"]["result"], "again after 1h00m");
+  EXPECT_EQ(by_object["default/b"]["result"], "done");
+  EXPECT_EQ(by_object["default/b"]["reasons"], "initial");
+  EXPECT_EQ(by_object["default/fails"]["result"], "terminal error: Invalid");
+  EXPECT_EQ(by_object["default/fails"]["id"], id);
+  EXPECT_EQ(page["controllers"]["totals"][0]["calls"], 3);
+  EXPECT_EQ(page["controllers"]["totals"][0]["failed"], 1);
+  EXPECT_EQ(page["queues"]["waiting"],
+            nlohmann::json::parse(R"([{"controller": "maps", "object": "default/a", "reason": "requeued"}])"));
+  EXPECT_EQ(page["queues"]["depths"][0]["depth"], 0);
+  EXPECT_EQ(page["caches"]["informers"][0]["objects"], 3);
+  EXPECT_EQ(page["caches"]["informers"][0]["state"], "watching");
+  EXPECT_EQ(page["handlers"]["slowest_handlers"][0]["calls"], 3);
+  EXPECT_EQ(page["history"]["plots"]["queue_depth"]["lines"]["maps"].size(), 120u);
+  EXPECT_EQ(page["connection"]["server"][0]["state"], "works");
+  EXPECT_EQ(page["leader"]["text"], "no election\n");
+  for (const char* form : {"text/html", "application/json", "text/plain"}) {
+    EXPECT_THAT(Fetch(manager.endpoint_address(), "/debug", form),
+                AllOf(HasSubstr("fails"), Not(HasSubstr("a-value"))));
+  }
   stop.request_stop();
   run.join();
   EXPECT_TRUE(result) << result;

@@ -42,14 +42,15 @@ table{border-collapse:collapse;width:100%;font-size:.9rem}
 th{text-align:left;color:var(--dim);font-weight:500;white-space:nowrap}
 th,td{padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 tr:last-child td{border-bottom:0}
-td{min-width:4rem;max-width:28rem;overflow-wrap:break-word}
+td{white-space:nowrap}.w{white-space:normal;min-width:16rem;max-width:32rem;overflow-wrap:anywhere}
 .n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .good{color:var(--good)}.bad{color:var(--bad);font-weight:600}
 p{margin:.25rem 0;overflow-wrap:anywhere}
 pre{margin:0;overflow-x:auto;font:.85rem/1.4 ui-monospace,monospace}
 )css";
 
-// Replaces <main> by the one of a newer page. What the reader has opened or closed stays as it is.
+// Replaces <main> by the one of a newer page, without the style of that, which has another nonce. What the reader has
+// opened or closed stays as it is.
 constexpr std::string_view kScript = R"js(
 "use strict";
 const state = document.getElementById("state");
@@ -62,8 +63,9 @@ async function update() {
   try {
     const reply = await fetch(location.href, {headers: {accept: "text/html"}, cache: "no-store"});
     if (!reply.ok) throw new Error(reply.status);
-    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
-    const main = page.querySelector("main");
+    const text = await reply.text();
+    const part = text.slice(text.indexOf("<main>"), text.indexOf("</main>"));
+    const main = new DOMParser().parseFromString(part, "text/html").querySelector("main");
     for (const each of main.querySelectorAll("details")) {
       if (toggled.has(each.id)) each.open = toggled.get(each.id);
     }
@@ -82,10 +84,15 @@ setInterval(update, 5000);
 document.addEventListener("visibilitychange", update);
 )js";
 
-std::string_view ClassOf(const DebugCell& cell) {
-  if (cell.mood == DebugMood::kBad) return cell.number ? "n bad" : "bad";
-  if (cell.mood == DebugMood::kGood) return cell.number ? "n good" : "good";
-  return cell.number ? "n" : "";
+constexpr std::size_t kLong = 48;  // bytes of a cell that is broken into lines
+
+std::string ClassesOf(const DebugCell& cell) {
+  std::string classes;
+  if (cell.number) classes += " n";
+  if (cell.text.size() > kLong) classes += " w";
+  if (cell.mood == DebugMood::kBad) classes += " bad";
+  if (cell.mood == DebugMood::kGood) classes += " good";
+  return classes.empty() ? classes : " class=\"" + classes.substr(1) + "\"";
 }
 
 void AppendTable(std::string& to, const DebugTable& table, std::string_view section) {
@@ -100,9 +107,7 @@ void AppendTable(std::string& to, const DebugTable& table, std::string_view sect
   for (const auto& row : table.rows) {
     to += "<tr>";
     for (const DebugCell& cell : row) {
-      const std::string_view name = ClassOf(cell);
-      to += name.empty() ? "<td>" : "<td class=\"" + std::string(name) + "\">";
-      to.append(EscapeHtml(cell.text)).append("</td>");
+      to.append("<td").append(ClassesOf(cell)).append(">").append(EscapeHtml(cell.text)).append("</td>");
     }
     to += "</tr>";
   }

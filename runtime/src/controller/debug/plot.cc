@@ -109,7 +109,7 @@ std::string EscapeHtml(std::string_view text) {
 void AppendFigure(std::string& to, const DebugPlot& plot) {
   const double top = Ceiling(Highest(plot));
   const std::size_t samples = plot.lines.empty() ? 0 : plot.lines.front().samples.size();
-  const std::string since = ShortTime(plot.step * static_cast<std::int64_t>(samples > 0 ? samples - 1 : 0));
+  const std::string since = ShortTime(plot.step * static_cast<std::int64_t>(samples));
   to.append("<figure><figcaption><b>").append(EscapeHtml(plot.title)).append("</b> <span>0 to ");
   to.append(ValueText(plot.unit, top)).append(", the last ").append(since).append("</span></figcaption>");
   to.append("<svg viewBox=\"-2 -4 324 108\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"");

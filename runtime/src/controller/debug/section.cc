@@ -33,7 +33,9 @@ std::string ShortTime(Nanos duration) {
   if (nanos < 999.5e6) return Digits(nanos / 1e6) + " ms";
   if (nanos < 99.5e9) return Digits(nanos / 1e9) + " s";
   const std::int64_t seconds = std::chrono::round<std::chrono::seconds>(duration).count();
-  if (seconds < 3600) return std::to_string(seconds / 60) + "m" + TwoDigits(seconds % 60) + "s";
+  if (seconds < 3600) {
+    return std::to_string(seconds / 60) + "m" + (seconds % 60 > 0 ? TwoDigits(seconds % 60) + "s" : "");
+  }
   return std::to_string(seconds / 3600) + "h" + TwoDigits(seconds / 60 % 60) + "m";
 }
 

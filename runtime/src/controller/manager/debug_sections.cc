@@ -162,7 +162,7 @@ DebugSection HandlersSection(const std::vector<InformerStatus>& informers) {
 }
 
 DebugSection QueuesSection(const std::vector<ShownController>& controllers) {
-  DebugTable queues{.title = "Queues",
+  DebugTable queues{.title = "Depths",
                     .columns = {"Controller", "Depth", "Adds", "Retries", "Mean wait", "Longest running"}};
   DebugTable waiting{.title = "Waiting", .columns = {"Controller", "Object", "Reason"}};
   std::size_t more = 0;
@@ -183,7 +183,7 @@ DebugSection QueuesSection(const std::vector<ShownController>& controllers) {
 }
 
 DebugSection ControllersSection(const std::vector<ShownController>& controllers, TimePoint now) {
-  DebugTable table{.title = "Controllers",
+  DebugTable table{.title = "Totals",
                    .columns = {"Controller", "Workers", "Calls", "Failed", "Mean time", "Last result"}};
   DebugTable calls{.title = "Last reconciles",
                    .columns = {"Controller", "Object", "Reasons", "Took", "Result", "Ago", "Id"}};
@@ -206,7 +206,7 @@ DebugSection ControllersSection(const std::vector<ShownController>& controllers,
 
 DebugSection ConnectionSection(const Connection& connection) {
   const Shared<client::ConnectionState> state = client::ConnectionState::Of(connection);
-  DebugTable server{.title = "Connection", .columns = {"Server", "State", "Next attempt"}};
+  DebugTable server{.title = "Server", .columns = {"Address", "State", "Next attempt"}};
   const std::optional<Error> down = state->gate->error();
   server.rows.push_back({Cell(state->requests->host()),
                          down ? Cell(down->ToString(), DebugMood::kBad) : Cell("works", DebugMood::kGood),
