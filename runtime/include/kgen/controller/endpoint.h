@@ -79,6 +79,11 @@ struct EndpointOptions {
   // /metrics, /debug and what AddPage() adds. It is always plain HTTP: the kubelet does not verify certificates. It is
   // written like `address`, and may be used without it. The connections of one address take no room from the other.
   std::string health_address{};
+  // Default: none. If set, /debug is served here, too, without a token, which a browser cannot send: for the page
+  // through `kubectl port-forward`. It must be a loopback address, such as "127.0.0.1:6060", and is always plain HTTP.
+  // Whoever may forward ports of the pod, or runs in it, can read the page. A request whose header `host` is not a name
+  // of a loopback address is refused, so that no page of another site reads it in the same browser.
+  std::string debug_address{};
   std::optional<TlsFiles> tls{};     // Default: plain HTTP. The certificate of `address`.
   std::optional<Metrics> metrics{};  // Default: there is no /metrics. With `tls`, reads of its files are counted there.
   // Default: everybody may read the pages. If set, they need a bearer token. The API server of this connection says
@@ -115,7 +120,8 @@ class Endpoint {
   using Page = std::function<Result<EndpointPage>(std::stop_token)>;
 
   // Binds the address. Connections are accepted, and wait until Start().
-  // Errors: kConfig       the address is malformed, or a file cannot be read or used, or only one of the two is named
+  // Errors: kConfig       the address is malformed, or `debug_address` is no loopback address, or a file cannot be read
+  // or used, or only one of the two is named
   //         kUnavailable  the address is in use or not one of this machine
   //         kInternal     OpenSSL cannot make a certificate
   static Result<Endpoint> Listen(const EndpointOptions& options);
@@ -151,6 +157,8 @@ class Endpoint {
   const std::string& address() const noexcept;
   // Returns the address where it serves /healthz and /readyz: EndpointOptions::health_address, or else address().
   const std::string& health_address() const noexcept;
+  // Returns the address of EndpointOptions::debug_address; "" without it.
+  const std::string& debug_address() const noexcept;
 
  private:
   friend class controller::ManagerState;

@@ -135,7 +135,8 @@ class Manager {
   // Adds a page of your own beside /metrics, see Endpoint::AddPage(). Its function must not hold the manager either,
   // and the errors are the same.
   [[nodiscard]] Result<void> AddPage(std::string_view path, Endpoint::Page page) const;
-  const std::string& endpoint_address() const noexcept;  // "[::]:8080"; "" while it is off
+  const std::string& endpoint_address() const noexcept;        // "[::]:8080"; "" while it is off
+  const std::string& endpoint_debug_address() const noexcept;  // of EndpointOptions::debug_address; "" without it
   // Returns the address of /healthz and /readyz: endpoint_address(), unless EndpointOptions::health_address is set.
   const std::string& endpoint_health_address() const noexcept;
 

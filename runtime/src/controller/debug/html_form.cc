@@ -25,7 +25,7 @@ h1{font-size:1.1rem;margin:0}h2{font-size:1rem;margin:0 0 .5rem}
 main{display:grid;gap:1rem;padding:1rem;max-width:100rem;margin:0 auto;grid-template-columns:minmax(0,1fr)}
 section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.75rem 1rem;min-width:0}
 .plots{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr))}
-figure{margin:0;min-width:0}figcaption{margin-bottom:.25rem}
+figure{margin:0;min-width:0}figcaption{margin-bottom:.25rem}figcaption span{display:block;font-size:.85rem}
 svg{display:block;width:100%;height:7rem}
 polyline{fill:none;stroke:currentColor;stroke-width:1.75;stroke-linejoin:round;stroke-linecap:round;
 vector-effect:non-scaling-stroke}

@@ -59,6 +59,7 @@ Result<void> Manager::AddPage(std::string_view path, Endpoint::Page page) const 
   return state_->endpoint().AddPage(path, std::move(page));
 }
 const std::string& Manager::endpoint_address() const noexcept { return state_->endpoint().address(); }
+const std::string& Manager::endpoint_debug_address() const noexcept { return state_->endpoint().debug_address(); }
 const std::string& Manager::endpoint_health_address() const noexcept { return state_->endpoint().health_address(); }
 
 bool Manager::IsLeader() const noexcept { return state_->IsLeader(); }

@@ -379,7 +379,7 @@ Result<void> ManagerState::Run(const std::stop_token& stop) {
 Result<void> ManagerState::Work() {
   const std::stop_token end = end_.get_token();
   if (Result<void> started = endpoint_.Start(); !started) return started;
-  if (!endpoint_.address().empty()) history_->Start();
+  if (!endpoint_.address().empty() || !endpoint_.debug_address().empty()) history_->Start();
   StartGroup(Group::kBeforeCaches);
   caches_.Start({});  // they end in Finish(), after their users
   if (Result<void> synced = caches_.WaitForSync(end); !synced) return end.stop_requested() ? Result<void>() : synced;

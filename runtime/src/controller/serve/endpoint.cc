@@ -79,4 +79,6 @@ const std::string& Endpoint::address() const noexcept { return handle_->server->
 
 const std::string& Endpoint::health_address() const noexcept { return handle_->server->health_address(); }
 
+const std::string& Endpoint::debug_address() const noexcept { return handle_->server->debug_address(); }
+
 }  // namespace kgen

@@ -46,6 +46,8 @@ bool IsReserved(std::string_view path) {
   return first == "/metrics" || first == kDebug || std::ranges::find(kRoots, first) != std::end(kRoots);
 }
 
+bool IsDebug(std::string_view path) { return path == kDebug || path == "/debug/"; }
+
 bool HasControls(std::string_view text) {
   return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
@@ -249,18 +251,36 @@ void EndpointRoutes::Start() {
 
 bool EndpointRoutes::IsPage(const net::ServerRequest& request) const noexcept {
   const std::string_view path = std::string_view(request.path).substr(0, request.path.find('?'));
-  return path == "/metrics" || path == "/debug" || path == "/debug/" || PageAt(path) != nullptr;
+  return path == "/metrics" || IsDebug(path) || PageAt(path) != nullptr;
+}
+
+bool IsLoopbackHost(std::string_view host) noexcept {
+  if (host.starts_with('[')) {
+    host = host.substr(1, host.find(']') - 1);
+  } else if (host != "::1") {
+    host = host.substr(0, host.find(':'));
+  }
+  return host == "localhost" || host == "::1" || (host.starts_with("127.") && net::IsIpAddress(host));
+}
+
+void EndpointRoutes::ServeLocalDebug(const net::ServerRequest& request, const Target& target,
+                                     const Shared<net::ResponseWriter>& writer) {
+  if (IsLoopbackHost(request.Header("host"))) return ServeDebug({writer, target.form});
+  Respond(writer, 403, "403 ask for this page as localhost or 127.0.0.1\n");
 }
 
 void EndpointRoutes::Handle(const net::ServerRequest& request, Pages pages, const Shared<net::ResponseWriter>& writer) {
   Target target(request);
   const bool missing = PageAt(target.path) == nullptr && (target.path == "/metrics" ? !metrics_ : sections_.empty());
-  const bool restricted = IsPage(request) && pages != Pages::kHealth && !missing;
-  const bool health = pages != Pages::kOthers && (target.Below("/healthz") || target.Below("/readyz"));
+  const bool offered = pages == Pages::kDebug ? IsDebug(target.path) : pages != Pages::kHealth;
+  const bool restricted = IsPage(request) && offered && !missing;
+  const bool health =
+      (pages == Pages::kAll || pages == Pages::kHealth) && (target.Below("/healthz") || target.Below("/readyz"));
   if (!restricted && !health) return Respond(writer, 404, "404 page not found\n");
   if (request.method != "GET" && request.method != "HEAD") {
     return Respond(writer, 405, "405 method not allowed\n", {{"allow", "GET, HEAD"}});
   }
+  if (pages == Pages::kDebug) return ServeLocalDebug(request, target, writer);
   if (!restricted || !access_) return Serve(target, writer);
   auto decided = [self = Shared<EndpointRoutes>(this), target, writer](AccessReview::Verdict verdict) {
     if (verdict.error) self->Report(target.path, *verdict.error);

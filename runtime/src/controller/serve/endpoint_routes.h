@@ -27,12 +27,17 @@
 
 namespace kgen::controller {
 
+// Whether a host, with or without a port, is localhost or a loopback address.
+bool IsLoopbackHost(std::string_view host) noexcept;
+
 // Thread safety: Add(), AddSection(), AddPage() and Start() from one thread at a time; afterwards all members from any
 // thread. None blocks.
 class EndpointRoutes final : public SharedObject {
  public:
   enum class Kind : std::size_t { kHealth, kReady };
-  enum class Pages : std::uint8_t { kAll, kHealth, kOthers };  // what an address serves; health: /healthz and /readyz
+  // What an address serves. kHealth: /healthz and /readyz. kDebug: /debug, to everybody who asks under a name of a
+  // loopback address.
+  enum class Pages : std::uint8_t { kAll, kHealth, kOthers, kDebug };
   using Function = std::function<Result<std::string>(std::stop_token)>;
   using Section = std::function<DebugSection()>;
 
@@ -81,6 +86,8 @@ class EndpointRoutes final : public SharedObject {
   struct Target;
   struct Verdict;
 
+  void ServeLocalDebug(const net::ServerRequest& request, const Target& target,
+                       const Shared<net::ResponseWriter>& writer);
   void Serve(const Target& target, const Shared<net::ResponseWriter>& writer);
   void ServeAll(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer);
   void ServeOne(Kind kind, const Target& target, const Shared<net::ResponseWriter>& writer);

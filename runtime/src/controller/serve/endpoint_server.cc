@@ -30,7 +30,7 @@ Result<Shared<EndpointServer>> EndpointServer::Listen(const EndpointOptions& opt
   auto server = MakeShared<EndpointServer>(options, std::move(loop));
   auto opened = server->Open(options);
   if (!opened) {
-    server->Close();  // the first address, if the second one failed
+    server->Close();  // the addresses before the one that failed
     return Fail(std::move(opened).error());
   }
   return server;
@@ -51,10 +51,27 @@ Result<void> EndpointServer::Open(const EndpointOptions& options) {
     if (!bound) return Fail(std::move(bound).error());
     address_ = health_address_ = *std::move(bound);
   }
+  if (!options.debug_address.empty()) {
+    if (auto opened = OpenDebug(options.debug_address); !opened) return opened;
+  }
   if (!apart) return {};
   auto bound = Bind({.address = options.health_address, .pages = Pages::kHealth});
   if (!bound) return Fail(std::move(bound).error());
   health_address_ = *std::move(bound);
+  return {};
+}
+
+Result<void> EndpointServer::OpenDebug(const std::string& address) {
+  auto ip = EndpointPort::IpOf(address);
+  if (!ip) return Fail(std::move(ip).error());
+  if (!IsLoopbackHost(*ip)) {
+    return Fail(Code::kConfig, "the endpoint's debug_address '" + address +
+                                   "' is no loopback address, and everybody could read /debug there; write "
+                                   "127.0.0.1:PORT, or leave it empty and use `address`");
+  }
+  auto bound = Bind({.address = address, .pages = EndpointRoutes::Pages::kDebug});
+  if (!bound) return Fail(std::move(bound).error());
+  debug_address_ = *std::move(bound);
   return {};
 }
 
@@ -146,7 +163,7 @@ Result<void> EndpointServer::Stop(Nanos limit) {
   std::string running = ended ? std::string() : routes_->Running();
   Close();
   if (ended || ended.error().code() != Code::kTimeout) return ended;
-  const std::string& at = address_.empty() ? health_address_ : address_;
+  const std::string& at = !address_.empty() ? address_ : !health_address_.empty() ? health_address_ : debug_address_;
   return Fail(Code::kTimeout,
               "the endpoint at " + at + " did not stop within " + net::DurationText(limit) + ": " +
                   (running.empty() ? "a client has not read its response" : "still running: " + running));

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// EndpointServer: the life of an endpoint, with its one or two addresses.
+// EndpointServer: the life of an endpoint, with its addresses.
 //
-//   EndpointPort, EndpointPort --requests--> EndpointRoutes
+//   EndpointPort, ... --requests--> EndpointRoutes
 #ifndef KGEN_SRC_CONTROLLER_SERVE_ENDPOINT_SERVER_H_
 #define KGEN_SRC_CONTROLLER_SERVE_ENDPOINT_SERVER_H_
 
@@ -36,6 +36,7 @@ class EndpointServer final : public SharedObject {
   void Close();
   const std::string& address() const noexcept { return address_; }
   const std::string& health_address() const noexcept { return health_address_; }
+  const std::string& debug_address() const noexcept { return debug_address_; }
 
   EndpointServer(const EndpointOptions& options, Shared<net::EventLoop> loop);
 
@@ -44,6 +45,7 @@ class EndpointServer final : public SharedObject {
   Result<void> Open(const EndpointOptions& options);
   Result<void> LoadCertificate(const EndpointOptions& options);
   Result<std::string> Bind(PortOptions options);
+  Result<void> OpenDebug(const std::string& address);
   void StopFunctions();
 
   const Shared<net::EventLoop> loop_;
@@ -54,7 +56,7 @@ class EndpointServer final : public SharedObject {
   Shared<CertificateWatcher> certificate_;  // of files
   Shared<net::TlsContext> self_signed_;
   std::vector<Shared<EndpointPort>> ports_;
-  std::string address_, health_address_;
+  std::string address_, health_address_, debug_address_;
   Mutex mutex_;
   enum class State : std::uint8_t { kNew, kStarted, kStopped } state_ KGEN_GUARDED_BY(mutex_) = State::kNew;
 };

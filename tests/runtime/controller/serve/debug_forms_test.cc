@@ -159,5 +159,47 @@ TEST_F(DebugEndpointTest, MakesTheSectionsOnceForReadersOfDifferentForms) {
   EXPECT_THAT(curl->sent(), HasSubstr("# orders\n1\n"));
 }
 
+class DebugAddressTest : public EndpointTest {
+ protected:
+  std::string AskAt(std::uint16_t port, std::string_view target, std::string_view host) {
+    const auto client = loop_->Dial("127.0.0.1", port);
+    client->Receive("GET " + std::string(target) + " HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n");
+    executor_->Run();
+    return StatusOf(client->sent()) + " " + BodyOf(client->sent());
+  }
+};
+
+TEST_F(DebugAddressTest, ServesDebugWithoutATokenAndNothingElse) {
+  Listen({.address = "127.0.0.1:81", .debug_address = "127.0.0.1:83", .metrics = Metrics()});
+  EXPECT_EQ(server_->debug_address(), "127.0.0.1:83");
+  Must(server_->AddSection("a", [] { return DebugSection{.text = "b"}; }));
+  Start();
+  EXPECT_EQ(AskAt(83, "/debug", "localhost:6060"), "200 # a\nb\n");
+  EXPECT_EQ(AskAt(83, "/debug/", "127.0.0.1"), "200 # a\nb\n");
+  EXPECT_EQ(AskAt(83, "/debug", "[::1]:6060"), "200 # a\nb\n");
+  for (const std::string_view target : {"/metrics", "/healthz", "/readyz", "/"}) {
+    EXPECT_THAT(AskAt(83, target, "localhost"), StartsWith("404 ")) << target;
+  }
+  EXPECT_THAT(AskAt(81, "/healthz", "h"), StartsWith("200 "));
+}
+
+TEST_F(DebugAddressTest, RefusesPagesOfOtherSitesWhoseNameIsMadeToMeanThisMachine) {
+  Listen({.address = "", .debug_address = "127.0.0.1:83"});
+  Must(server_->AddSection("a", [] { return DebugSection{.text = "b"}; }));
+  Start();
+  for (const std::string_view host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1"}) {
+    EXPECT_THAT(AskAt(83, "/debug", host), StartsWith("403 ")) << host;
+  }
+}
+
+TEST_F(DebugAddressTest, MustBeALoopbackAddress) {
+  for (const std::string address : {":6060", "0.0.0.0:6060", "10.0.0.1:6060", "[::]:6060"}) {
+    const auto server = Server::Listen({.address = "", .debug_address = address, .executor = executor_}, loop_);
+    ASSERT_FALSE(server) << address;
+    EXPECT_EQ(server.error().code(), Code::kConfig);
+    EXPECT_THAT(server.error().message(), HasSubstr("'" + address + "' is no loopback address"));
+  }
+}
+
 }  // namespace
 }  // namespace kgen::testing

@@ -55,6 +55,21 @@ class EndpointAccessTest : public EndpointTest {
   const Connection connection_ = client::ConnectionState::Handle({transport_, executor_, reports_}, {.host = "test"});
 };
 
+TEST_F(EndpointAccessTest, AsksForNoTokenAtTheAddressForBrowsers) {
+  server_->Close();
+  Listen({.address = "127.0.0.1:81", .debug_address = "127.0.0.1:83", .authorize = connection_});
+  Must(server_->AddSection("queues", [] { return controller::DebugSection{.text = "orders"}; }));
+  Start();
+  const auto ask = [this](std::uint16_t port) {
+    const auto client = loop_->Dial("127.0.0.1", port);
+    client->Receive("GET /debug HTTP/1.1\r\nHost: localhost:83\r\n\r\n");
+    executor_->Run();
+    return StatusOf(client->sent());
+  };
+  EXPECT_EQ(ask(83), "200");
+  EXPECT_EQ(ask(81), "401");
+}
+
 // Contract: controller 40.
 TEST_F(EndpointAccessTest, AsksWhoseTheTokenIsAndWhatTheUserMayDo) {
   ReplyUser();
