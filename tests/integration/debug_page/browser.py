@@ -4,8 +4,8 @@
     browser.py CHROMIUM URL FOLDER
 
 Prints one line for each fault, and exits with 1 if there is any: an error in the console, a request to another host, a
-page that is wider than its window, text that overlaps, or a page that does not update itself. FOLDER gets a screenshot
-of each view. It speaks the DevTools protocol over a pipe, so that it needs no package.
+page or a table that is wider than its room, a page that does not update itself, or one that does not say so when it
+cannot. FOLDER gets a screenshot of each view. It speaks the DevTools protocol over a pipe, so that it needs no package.
 """
 import base64
 import json
@@ -19,11 +19,13 @@ import urllib.parse
 
 LIMIT = 60  # seconds for all of it
 
-# What the page looks like, as one object. The first list has elements that are wider than their room and do not scroll.
+# What the page looks like, as one object. The first list has elements that are wider than their room and do not scroll;
+# `scrolling` is the number of tables that do.
 LOOK = """(() => {
   const wide = [...document.querySelectorAll("body *")].filter(e => !e.closest(".scroll, pre, svg") &&
       e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.outerHTML.slice(0, 80));
-  return {wide, width: document.documentElement.scrollWidth, room: document.documentElement.clientWidth,
+  const scrolling = [...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth).length;
+  return {wide, scrolling, width: document.documentElement.scrollWidth, room: document.documentElement.clientWidth,
           state: document.getElementById("state").textContent, sections: document.querySelectorAll("section").length,
           rows: document.querySelectorAll("tbody tr").length, lines: document.querySelectorAll("polyline").length,
           injected: window.injected === true, dark: getComputedStyle(document.body).backgroundColor};
@@ -89,8 +91,8 @@ class Browser:
             self.events.append(self._read())
 
 
-def look(browser, url, width, scheme, picture):
-    """The faults of one view."""
+def look(browser, url, width, scheme, picture, last):
+    """The faults of one view. The last one loses its connection at the end."""
     target = browser.call("Target.createTarget", url="about:blank")["targetId"]
     session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
     del browser.events[:]
@@ -132,6 +134,8 @@ def look(browser, url, width, scheme, picture):
     if seen["width"] > seen["room"]:
         faults.append(f"the page is {seen['width']} pixels wide, of {seen['room']}")
     faults += ["too wide: " + each for each in seen["wide"]]
+    if seen["scrolling"]:
+        faults.append(f"{seen['scrolling']} tables are wider than their room")
     if seen["injected"]:
         faults.append("a name ran as a script")
     if seen["state"] != "updates every 5 s":
@@ -141,8 +145,20 @@ def look(browser, url, width, scheme, picture):
     light = sum(int(part) for part in seen["dark"].strip("rgb()").split(",")) > 3 * 128
     if light != (scheme == "light"):
         faults.append("the background is " + seen["dark"])
+    if last:
+        faults += lose_connection(browser, session)
     browser.call("Target.closeTarget", targetId=target)
     return faults
+
+
+def lose_connection(browser, session):
+    """The faults of a page whose server is out of reach."""
+    browser.call("Network.emulateNetworkConditions", session, offline=True, latency=0, downloadThroughput=0,
+                 uploadThroughput=0)
+    browser.wait(lambda e: e.get("method") == "Network.loadingFailed")
+    state = browser.call("Runtime.evaluate", session, expression="document.getElementById('state').textContent",
+                         returnByValue=True)["result"]["value"]
+    return [] if state.startswith("not updated for ") else ["without a server its state is: " + state]
 
 
 def main():
@@ -150,11 +166,13 @@ def main():
     faults = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(chromium, profile)
+        views = [(width, scheme) for width in (400, 1280) for scheme in ("light", "dark")]
         try:
-            for width in (400, 1280):
-                for scheme in ("light", "dark"):
-                    picture = os.path.join(folder, f"debug-{width}-{scheme}.png")
-                    faults += [f"{width} {scheme}: {each}" for each in look(browser, url, width, scheme, picture)]
+            for view in views:
+                width, scheme = view
+                picture = os.path.join(folder, f"debug-{width}-{scheme}.png")
+                faults += [f"{width} {scheme}: {each}" for each in
+                           look(browser, url, width, scheme, picture, last=view == views[-1])]
         finally:
             browser.process.terminate()
             browser.process.wait()

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,23 @@ TEST_F(HistoryTest, SamplesDepthRateAndDurationEveryFiveSeconds) {
   EXPECT_THAT(Known(Samples(plots, 2)), ElementsAre(2));
   EXPECT_THAT(Known(Samples(plots, 3)), ::testing::AllOf(SizeIs(3), Each(Gt(1e5))));
   EXPECT_EQ(plots[0].step, 5s);
+}
+
+TEST_F(HistoryTest, HasTheRatesOfTheLastMinute) {
+  const RateLimitingQueue queue = Queue("orders");
+  history_->Add("orders", queue);
+  EXPECT_EQ(history_->RatesOf("orders").adds, std::nullopt);
+  history_->Start();
+  Advance(1s);
+  Process(queue, 2s);
+  queue.Add(ObjectKey("default", "b"));
+  queue.Add(ObjectKey("default", "c"));
+  Advance(1min);
+  EXPECT_NEAR(history_->RatesOf("orders").adds.value(), 3.0 / 60, 1e-6);
+  EXPECT_NEAR(history_->RatesOf("orders").calls.value(), 1.0 / 60, 1e-6);
+  Advance(1min);
+  EXPECT_EQ(history_->RatesOf("orders").adds, 0);
+  EXPECT_EQ(history_->RatesOf("another").adds, std::nullopt);
 }
 
 TEST_F(HistoryTest, KeepsTenMinutesOfEachPlot) {

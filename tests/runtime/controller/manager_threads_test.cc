@@ -187,6 +187,8 @@ TEST(ManagerThreadsTest, TheDebugPageHasTheLastCallsWithReasonsAndWithoutValues)
   EXPECT_EQ(page["queues"]["waiting"],
             nlohmann::json::parse(R"([{"controller": "maps", "object": "default/a", "reason": "requeued"}])"));
   EXPECT_EQ(page["queues"]["depths"][0]["depth"], 0);
+  EXPECT_TRUE(page["queues"]["depths"][0].contains("add_rate"));
+  EXPECT_TRUE(page["controllers"]["totals"][0].contains("call_rate"));
   EXPECT_EQ(page["caches"]["informers"][0]["objects"], 3);
   EXPECT_EQ(page["caches"]["informers"][0]["state"], "watching");
   EXPECT_EQ(page["handlers"]["slowest_handlers"][0]["calls"], 3);

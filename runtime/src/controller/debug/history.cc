@@ -2,6 +2,7 @@
 #include "controller/debug/history.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace kgen::controller {
 namespace {
 
 constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
+constexpr std::size_t kRateSamples = std::chrono::minutes(1) / History::kStep;
 
 }  // namespace
 
@@ -61,10 +63,13 @@ void History::Take(double elapsed) {
                                               [](std::size_t sum, const auto& level) { return sum + level.second; });
     const std::uint64_t calls = metrics.work_duration.count();
     const auto more = static_cast<double>(calls - each.calls);
+    const auto rate = [elapsed](double count) { return elapsed > 0 ? static_cast<float>(count / elapsed) : kNothing; };
     each.depth.Set(taken_, static_cast<float>(depth));
-    each.rate.Set(taken_, elapsed > 0 ? static_cast<float>(more / elapsed) : kNothing);
+    each.add_rate.Set(taken_, rate(static_cast<double>(metrics.adds - each.adds)));
+    each.call_rate.Set(taken_, rate(more));
     each.duration.Set(taken_,
                       more > 0 ? static_cast<float>((metrics.work_duration.sum - each.seconds) / more) : kNothing);
+    each.adds = metrics.adds;
     each.calls = calls;
     each.seconds = metrics.work_duration.sum;
   }
@@ -81,6 +86,25 @@ std::vector<float> History::SamplesOf(const Ring& ring, std::size_t since) const
   return samples;
 }
 
+std::optional<double> History::RateOf(const Ring& ring, std::size_t since) const {
+  double sum = 0;
+  int known = 0;
+  for (std::size_t back = 1; back <= std::min(kRateSamples, taken_ - since); ++back) {
+    const auto sample = static_cast<double>(ring.At(taken_ - back));
+    if (!std::isfinite(sample)) continue;
+    sum += sample;
+    ++known;
+  }
+  return known > 0 ? std::optional(sum / known) : std::nullopt;
+}
+
+History::Rates History::RatesOf(std::string_view controller) const {
+  const MutexLock lock(mutex_);
+  const auto found = std::ranges::find(controllers_, controller, &Controller::name);
+  if (found == controllers_.end()) return {};
+  return {.adds = RateOf(found->add_rate, found->since), .calls = RateOf(found->call_rate, found->since)};
+}
+
 DebugPlot History::PlotOf(std::string title, DebugPlot::Unit unit, Ring Controller::* ring) const {
   DebugPlot plot{.title = std::move(title), .unit = unit, .step = kStep};
   for (const Controller& each : controllers_) plot.lines.push_back({each.name, SamplesOf(each.*ring, each.since)});
@@ -91,7 +115,7 @@ DebugPlot History::PlotOf(std::string title, DebugPlot::Unit unit, Ring Controll
 std::vector<DebugPlot> History::Plots() const {
   const MutexLock lock(mutex_);
   return {PlotOf("Queue depth", DebugPlot::Unit::kCount, &Controller::depth),
-          PlotOf("Reconciles", DebugPlot::Unit::kRate, &Controller::rate),
+          PlotOf("Reconciles", DebugPlot::Unit::kRate, &Controller::call_rate),
           PlotOf("Duration of a reconcile", DebugPlot::Unit::kSeconds, &Controller::duration),
           {.title = "Memory of the process",
            .unit = DebugPlot::Unit::kBytes,

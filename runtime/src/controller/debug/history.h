@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "controller/debug/section.h"
@@ -22,8 +24,8 @@ namespace kgen::controller {
 
 // Takes a sample every five seconds while it runs.
 //
-// Its memory is bounded, whatever the number of controllers: only the first kMostControllers are sampled, with 1.4 KB
-// each, and so at most 50 KB in all. The plots say how many are left out.
+// Its memory is bounded, whatever the number of controllers: only the first kMostControllers are sampled, with 1.9 KB
+// each, and so at most 70 KB in all. The plots say how many are left out.
 //
 // Thread safety: all members from any thread. Never blocks.
 // Lifetime: while it runs, its timer holds it. Whoever calls Start() calls Stop().
@@ -35,12 +37,19 @@ class History final : public SharedObject {
 
   explicit History(const Shared<Executor>& executor);
 
+  // Means of the last minute, each a second. Absent: no samples.
+  struct Rates {
+    std::optional<double> adds{}, calls{};
+  };
+
   // `queue` has the metrics of the controller.
   void Add(std::string controller, const RateLimitingQueue& queue);
   void Start();
   void Stop();
   // Queue depths, reconciles a second, the mean duration of a reconcile, and memory.
   std::vector<DebugPlot> Plots() const;
+  // Absent rates for a controller that is not sampled.
+  Rates RatesOf(std::string_view controller) const;
 
  private:
   // The newest sample of each is at `taken_ - 1`, modulo kSamples.
@@ -55,16 +64,17 @@ class History final : public SharedObject {
   struct Controller {
     std::string name;
     RateLimitingQueue queue;
-    std::size_t since = 0;    // the first sample
-    std::uint64_t calls = 0;  // at the last sample, as `seconds`
+    std::size_t since = 0;              // the first sample
+    std::uint64_t adds = 0, calls = 0;  // at the last sample, as `seconds`
     double seconds = 0;
-    Ring depth{}, rate{}, duration{};
+    Ring depth{}, add_rate{}, call_rate{}, duration{};
   };
 
   void Tick();
   void Take(double elapsed) KGEN_REQUIRES(mutex_);
   DebugPlot PlotOf(std::string title, DebugPlot::Unit unit, Ring Controller::* ring) const KGEN_REQUIRES(mutex_);
   std::vector<float> SamplesOf(const Ring& ring, std::size_t since) const KGEN_REQUIRES(mutex_);
+  std::optional<double> RateOf(const Ring& ring, std::size_t since) const KGEN_REQUIRES(mutex_);
 
   const Shared<Executor> executor_;
   const Shared<Strand> strand_;

@@ -47,10 +47,16 @@ td{white-space:nowrap}.w{white-space:normal;min-width:16rem;max-width:32rem;over
 .good{color:var(--good)}.bad{color:var(--bad);font-weight:600}
 p{margin:.25rem 0;overflow-wrap:anywhere}
 pre{margin:0;overflow-x:auto;font:.85rem/1.4 ui-monospace,monospace}
+@media (max-width:40rem){thead{display:none}table,tbody{display:block}
+tr{display:flex;flex-wrap:wrap;gap:.1rem .9rem;padding:.4rem 0;border-bottom:1px solid var(--line)}
+tr:last-child{border-bottom:0}
+td,td.n,td.w{border:0;padding:0;min-width:0;max-width:100%;white-space:normal;text-align:left;overflow-wrap:anywhere}
+td::before{content:attr(data-column) " ";color:var(--dim);font-weight:400}
+td:first-child{font-weight:600}td:first-child::before{content:none}td:empty{display:none}}
 )css";
 
 // Replaces <main> by the one of a newer page, without the style of that, which has another nonce. What the reader has
-// opened or closed stays as it is.
+// opened, closed or scrolled stays as it is, and nothing is replaced while text is selected.
 constexpr std::string_view kScript = R"js(
 "use strict";
 const state = document.getElementById("state");
@@ -58,10 +64,11 @@ const toggled = new Map();
 document.addEventListener("toggle", e => { if (e.target.id) toggled.set(e.target.id, e.target.open); }, true);
 let updated = Date.now(), busy = false;
 async function update() {
-  if (document.hidden || busy) return;
+  if (document.hidden || busy || !getSelection().isCollapsed) return;
   busy = true;
   try {
-    const reply = await fetch(location.href, {headers: {accept: "text/html"}, cache: "no-store"});
+    const reply = await fetch(location.href, {headers: {accept: "text/html"}, cache: "no-store",
+                                              signal: AbortSignal.timeout(15000)});
     if (!reply.ok) throw new Error(reply.status);
     const text = await reply.text();
     const part = text.slice(text.indexOf("<main>"), text.indexOf("</main>"));
@@ -69,7 +76,12 @@ async function update() {
     for (const each of main.querySelectorAll("details")) {
       if (toggled.has(each.id)) each.open = toggled.get(each.id);
     }
+    const scrolled = [...document.querySelectorAll("details")].map(e => [e.id, e.querySelector(".scroll").scrollLeft]);
     document.querySelector("main").replaceWith(main);
+    for (const [id, left] of scrolled) {
+      const now = document.getElementById(id);
+      if (now) now.querySelector(".scroll").scrollLeft = left;
+    }
     updated = Date.now();
     state.textContent = "updates every 5 s";
     state.className = "";
@@ -106,8 +118,9 @@ void AppendTable(std::string& to, const DebugTable& table, std::string_view sect
   to += "</tr></thead><tbody>";
   for (const auto& row : table.rows) {
     to += "<tr>";
-    for (const DebugCell& cell : row) {
-      to.append("<td").append(ClassesOf(cell)).append(">").append(EscapeHtml(cell.text)).append("</td>");
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      to.append("<td data-column=\"").append(EscapeHtml(table.columns[i])).append("\"").append(ClassesOf(row[i]));
+      to.append(">").append(EscapeHtml(row[i].text)).append("</td>");
     }
     to += "</tr>";
   }

@@ -65,6 +65,8 @@ Nanos Mean(const HandlerStatus& handler) {
   return handler.calls > 0 ? handler.time / static_cast<std::int64_t>(handler.calls) : Nanos(0);
 }
 
+DebugCell RateOrNone(const std::optional<double>& rate) { return rate ? RateCell(*rate) : Cell(""); }
+
 std::string Failures(const InformerStatus& informer) {
   std::string text;
   for (const cache::FailureCount& each : informer.failure_counts) {
@@ -161,15 +163,15 @@ DebugSection HandlersSection(const std::vector<InformerStatus>& informers) {
   return {.tables = {std::move(table)}};
 }
 
-DebugSection QueuesSection(const std::vector<ShownController>& controllers) {
+DebugSection QueuesSection(const std::vector<ShownController>& controllers, const History& history) {
   DebugTable queues{.title = "Depths",
-                    .columns = {"Controller", "Depth", "Adds", "Retries", "Mean wait", "Longest running"}};
+                    .columns = {"Controller", "Depth", "Add rate", "Adds", "Retries", "Mean wait", "Longest running"}};
   DebugTable waiting{.title = "Waiting", .columns = {"Controller", "Object", "Reason"}};
   std::size_t more = 0;
   for (const ShownController& each : controllers) {
     const WorkQueueMetrics metrics = each.queue.metrics();
-    queues.rows.push_back({Cell(each.name), CountCell(DepthOf(metrics)), CountCell(metrics.adds),
-                           CountCell(metrics.retries),
+    queues.rows.push_back({Cell(each.name), CountCell(DepthOf(metrics)), RateOrNone(history.RatesOf(each.name).adds),
+                           CountCell(metrics.adds), CountCell(metrics.retries),
                            TimeCell(Mean(metrics.queue_duration.sum, metrics.queue_duration.count())),
                            TimeCell(metrics.longest_running, BadIf(metrics.longest_running > kHanging))});
     const std::size_t all = each.reasons->size();
@@ -182,18 +184,20 @@ DebugSection QueuesSection(const std::vector<ShownController>& controllers) {
   return {.tables = {std::move(queues), std::move(waiting)}};
 }
 
-DebugSection ControllersSection(const std::vector<ShownController>& controllers, TimePoint now) {
+DebugSection ControllersSection(const std::vector<ShownController>& controllers, const History& history,
+                                TimePoint now) {
   DebugTable table{.title = "Totals",
-                   .columns = {"Controller", "Workers", "Calls", "Failed", "Mean time", "Last result"}};
+                   .columns = {"Controller", "Workers", "Call rate", "Calls", "Failed", "Mean time", "Last result"}};
   DebugTable calls{.title = "Last reconciles",
                    .columns = {"Controller", "Object", "Reasons", "Took", "Result", "Ago", "Id"}};
   for (const ShownController& each : controllers) {
     const DurationHistogram work = each.queue.metrics().work_duration;
     const std::vector<PastCall> recent = each.recent->Read();
-    table.rows.push_back(
-        {Cell(each.name), CountCell(static_cast<std::uint64_t>(each.workers)), CountCell(each.recent->calls()),
-         CountCell(each.recent->failed(), BadIf(!recent.empty() && recent.front().error.has_value())),
-         TimeCell(Mean(work.sum, work.count())), recent.empty() ? Cell("") : ResultOf(recent.front())});
+    table.rows.push_back({Cell(each.name), CountCell(static_cast<std::uint64_t>(each.workers)),
+                          RateOrNone(history.RatesOf(each.name).calls), CountCell(each.recent->calls()),
+                          CountCell(each.recent->failed(), BadIf(!recent.empty() && recent.front().error.has_value())),
+                          TimeCell(Mean(work.sum, work.count())),
+                          recent.empty() ? Cell("") : ResultOf(recent.front())});
     for (const PastCall& call : recent) {
       calls.rows.push_back({Cell(each.name), Cell(call.key.str()), Cell(ReasonsOf(call)), TimeCell(call.took),
                             ResultOf(call), TimeCell(now - call.ended),

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/debug/history.h"
 #include "controller/debug/section.h"
 #include "controller/manager/reasons.h"
 #include "controller/manager/recent_calls.h"
@@ -45,8 +46,9 @@ DebugSection LeaderSection(const std::optional<LeaderElector>& elector);
 DebugSection CachesSection(const std::vector<cache::InformerStatus>& informers);
 // The handlers that take the longest time for a call, slowest first.
 DebugSection HandlersSection(const std::vector<cache::InformerStatus>& informers);
-DebugSection QueuesSection(const std::vector<ShownController>& controllers);
-DebugSection ControllersSection(const std::vector<ShownController>& controllers, TimePoint now);
+// Rates are `history`'s.
+DebugSection QueuesSection(const std::vector<ShownController>& controllers, const History& history);
+DebugSection ControllersSection(const std::vector<ShownController>& controllers, const History& history, TimePoint now);
 DebugSection ConnectionSection(const Connection& connection);
 
 }  // namespace kgen::controller

@@ -515,8 +515,10 @@ Result<void> ManagerState::AddDebugSections() {
   const std::vector<std::pair<std::string_view, std::function<DebugSection()>>> sections = {
       {"history", [history = history_] { return DebugSection{.plots = history->Plots()}; }},
       {"controllers",
-       [shown = shown_, executor = executor_] { return ControllersSection(shown->Read(), executor->clock()->Now()); }},
-      {"queues", [shown = shown_] { return QueuesSection(shown->Read()); }},
+       [shown = shown_, history = history_, executor = executor_] {
+         return ControllersSection(shown->Read(), *history, executor->clock()->Now());
+       }},
+      {"queues", [shown = shown_, history = history_] { return QueuesSection(shown->Read(), *history); }},
       {"caches", [caches] { return CachesSection(caches()); }},
       {"handlers", [caches] { return HandlersSection(caches()); }},
       {"leader", [elector = elector_] { return LeaderSection(elector); }},
