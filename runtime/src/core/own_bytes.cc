@@ -24,7 +24,10 @@ class Counter {
     const ListBlock* unknown = UnknownList(UnknownWord(UnknownOf(object, table)));
     if (unknown != nullptr) List(unknown, kTypeOf<UnknownField>);
   }
-  void Add(std::size_t bytes) noexcept { bytes_ += part_ * static_cast<double>((bytes + 15) / 16 * 16); }
+  void Add(std::size_t bytes) noexcept {
+    const std::size_t rounded = (bytes + 15) / 16 * 16;
+    bytes_ += part_ * static_cast<double>(rounded);
+  }
   std::size_t bytes() const noexcept { return static_cast<std::size_t>(bytes_); }
 
  private:

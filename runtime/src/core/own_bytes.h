@@ -14,8 +14,8 @@ namespace kgen::detail {
 std::size_t OwnBytes(const AnyRef& object) noexcept;
 
 // The bytes of an object in the cache of an informer: its block counts in full, and each block below it in proportion
-// to the number of objects that share it. So the sum over all objects is about what they take together. Takes as long as a
-// copy of all values. Any thread. 0 for null.
+// to the number of objects that share it. So the sum over all objects is about what they take together. Takes as long
+// as a copy of all values. Any thread. 0 for null.
 std::size_t BytesWithShare(const AnyRef& object) noexcept;
 
 }  // namespace kgen::detail

@@ -29,6 +29,7 @@ using k8s::core::v1::Secret;
 // What it prints, and the code it exits with.
 std::pair<std::string, int> RunCommand(const std::string& command) {
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return {"popen failed", -1};
   std::string output;
   char buffer[4096];
   for (std::size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, n);

@@ -2,6 +2,7 @@
 //
 // /debug as an HTML document.
 #include <cstddef>
+#include <string>
 
 #include "controller/debug/forms.h"
 #include "controller/debug/plot.h"
@@ -30,7 +31,8 @@ svg{display:block;width:100%;height:7rem}
 polyline{fill:none;stroke:currentColor;stroke-width:1.75;stroke-linejoin:round;stroke-linecap:round;
 vector-effect:non-scaling-stroke}
 .grid{stroke:var(--line);vector-effect:non-scaling-stroke}
-ul{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem .9rem;margin:.35rem 0 0;padding:0;font-size:.85rem}
+ul{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem .9rem;margin:.35rem 0 0;padding:0;font-size:.85rem;
+max-height:8.5rem;overflow-y:auto}
 li{overflow-wrap:anywhere}li::before{content:"";display:inline-block;width:.7em;height:.7em;border-radius:2px;
 background:currentColor;margin-right:.4em}li{color:var(--ink)}
 .l0,li.l0::before{color:var(--l0)}.l1,li.l1::before{color:var(--l1)}.l2,li.l2::before{color:var(--l2)}
@@ -42,7 +44,8 @@ table{border-collapse:collapse;width:100%;font-size:.9rem}
 th{text-align:left;color:var(--dim);font-weight:500;white-space:nowrap}
 th,td{padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 tr:last-child td{border-bottom:0}
-td{white-space:nowrap}.w{white-space:normal;min-width:16rem;max-width:32rem;overflow-wrap:anywhere}
+.above td{border-bottom:0}.long td{overflow-wrap:anywhere}.long td::before{content:attr(data-column) ": ";color:var(--dim);
+font-weight:400}
 .n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .good{color:var(--good)}.bad{color:var(--bad);font-weight:600}
 p{margin:.25rem 0;overflow-wrap:anywhere}
@@ -50,9 +53,11 @@ pre{margin:0;overflow-x:auto;font:.85rem/1.4 ui-monospace,monospace}
 @media (max-width:40rem){thead{display:none}table,tbody{display:block}
 tr{display:flex;flex-wrap:wrap;gap:.1rem .9rem;padding:.4rem 0;border-bottom:1px solid var(--line)}
 tr:last-child{border-bottom:0}
-td,td.n,td.w{border:0;padding:0;min-width:0;max-width:100%;white-space:normal;text-align:left;overflow-wrap:anywhere}
-td::before{content:attr(data-column) " ";color:var(--dim);font-weight:400}
-td:first-child{font-weight:600}td:first-child::before{content:none}td:empty{display:none}}
+tr.above{border-bottom:0;padding-bottom:0}
+td,td.n{border:0;padding:0;min-width:0;max-width:100%;white-space:normal;text-align:left;overflow-wrap:anywhere}
+td::before,.long td::before{content:attr(data-column) " ";color:var(--dim);font-weight:400}
+tr:not(.long)>td:first-child{font-weight:600}tr:not(.long)>td:first-child::before{content:none}
+td:empty{display:none}}
 )css";
 
 // Replaces <main> by the one of a newer page, without the style of that, which has another nonce. What the reader has
@@ -96,15 +101,33 @@ setInterval(update, 5000);
 document.addEventListener("visibilitychange", update);
 )js";
 
-constexpr std::size_t kLong = 48;  // bytes of a cell that is broken into lines
+constexpr std::size_t kLong = 64;  // bytes of a cell that has a row of its own, below the others
 
 std::string ClassesOf(const DebugCell& cell) {
   std::string classes;
   if (cell.number) classes += " n";
-  if (cell.text.size() > kLong) classes += " w";
   if (cell.mood == DebugMood::kBad) classes += " bad";
   if (cell.mood == DebugMood::kGood) classes += " good";
   return classes.empty() ? classes : " class=\"" + classes.substr(1) + "\"";
+}
+
+void AppendCell(std::string& to, const DebugCell& cell, const std::string& column, std::size_t width = 1) {
+  to.append("<td data-column=\"").append(EscapeHtml(column)).append("\"");
+  if (width > 1) to.append(" colspan=\"").append(std::to_string(width)).append("\"");
+  to.append(ClassesOf(cell)).append(">").append(EscapeHtml(cell.text)).append("</td>");
+}
+
+void AppendRow(std::string& to, const std::vector<DebugCell>& row, const std::vector<std::string>& columns) {
+  std::string cells, below;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const bool is_long = i > 0 && row[i].text.size() > kLong;  // the first cell is the name of the row
+    AppendCell(cells, is_long ? DebugCell() : row[i], columns[i]);
+    if (!is_long) continue;
+    below += "<tr class=\"long\">";
+    AppendCell(below, row[i], columns[i], row.size());
+    below += "</tr>";
+  }
+  to.append(below.empty() ? "<tr>" : "<tr class=\"above\">").append(cells).append("</tr>").append(below);
 }
 
 void AppendTable(std::string& to, const DebugTable& table, std::string_view section) {
@@ -116,14 +139,7 @@ void AppendTable(std::string& to, const DebugTable& table, std::string_view sect
     to.append(number ? "<th class=\"n\">" : "<th>").append(EscapeHtml(table.columns[i])).append("</th>");
   }
   to += "</tr></thead><tbody>";
-  for (const auto& row : table.rows) {
-    to += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      to.append("<td data-column=\"").append(EscapeHtml(table.columns[i])).append("\"").append(ClassesOf(row[i]));
-      to.append(">").append(EscapeHtml(row[i].text)).append("</td>");
-    }
-    to += "</tr>";
-  }
+  for (const auto& row : table.rows) AppendRow(to, row, table.columns);
   to += "</tbody></table></div>";
   if (table.rows.empty()) to += "<p class=\"note\">none</p>";
   if (!table.note.empty()) to.append("<p class=\"note\">").append(EscapeHtml(table.note)).append("</p>");

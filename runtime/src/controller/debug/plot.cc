@@ -31,12 +31,13 @@ std::string Coordinate(double value) {
 
 // One polyline for each part without gaps.
 void AppendLine(std::string& to, const DebugPlot::Line& line, std::size_t color, double top) {
+  const std::string name = EscapeHtml(line.name);
   std::string points;
   const auto flush = [&] {
     if (points.empty()) return;
     to.append("<polyline class=\"l").append(std::to_string(color)).append("\" points=\"").append(points);
     if (points.find(' ') == std::string::npos) to.append(" ").append(points);  // a dot
-    to += "\"/>";
+    to.append("\"><title>").append(name).append("</title></polyline>");
     points.clear();
   };
   for (std::size_t i = 0; i < line.samples.size(); ++i) {

@@ -19,8 +19,6 @@
 namespace kgen::controller {
 namespace {
 
-using net::DurationText;
-
 constexpr double kJitterFactor = 1.2;
 constexpr Nanos kReportEvery = std::chrono::minutes(1);  // of a failure that goes on
 

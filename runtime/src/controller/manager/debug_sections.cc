@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "client/request/connection_state.h"
@@ -147,8 +148,10 @@ DebugSection HandlersSection(const std::vector<InformerStatus>& informers) {
   for (const InformerStatus& informer : informers) {
     for (const HandlerStatus& handler : informer.handlers) handlers.emplace_back(informer.name, &handler);
   }
-  std::ranges::stable_sort(handlers, std::ranges::greater(),
-                           [](const auto& each) { return std::max(Mean(*each.second), each.second->running); });
+  std::ranges::sort(handlers, {}, [](const auto& each) {
+    const auto& [informer, handler] = each;
+    return std::tuple(-std::max(Mean(*handler), handler->running), informer, std::string_view(handler->name));
+  });
   DebugTable table{.title = "Slowest handlers",
                    .columns = {"Handler", "Informer", "Mean time", "Calls", "Slow calls", "Running for", "Backlog",
                                "Backlog bytes"}};

@@ -407,7 +407,7 @@ std::vector<NamedSection> EndpointRoutes::Sections(const Results& results) {
 
 // Each form is made once for all who asked for it.
 void EndpointRoutes::RespondDebug(const DebugReaders& readers, const std::vector<NamedSection>& sections) {
-  const auto respond = [&](DebugForm form, const auto& make, std::vector<HttpHeader> more) {
+  const auto respond = [&](DebugForm form, const auto& make, const std::vector<HttpHeader>& more) {
     SharedCall::Text page;
     for (const DebugReader& each : readers) {
       if (each.form != form) continue;

@@ -22,9 +22,7 @@ using controller::Cell;
 using controller::CountCell;
 using controller::DebugForm;
 using controller::DebugMood;
-using controller::DebugPlot;
 using controller::DebugSection;
-using controller::NamedSection;
 using controller::ShortTime;
 using controller::TimeCell;
 using namespace std::chrono_literals;
@@ -89,11 +87,23 @@ TEST(DebugFormsTest, ThePageEscapesWhatItShows) {
   EXPECT_EQ(page.find("</main>"), page.rfind("</main>", page.find("<script")));
 }
 
+TEST(DebugFormsTest, ThePageHasALongTextInARowOfItsOwnButNotTheNameOfARow) {
+  const std::string text(70, 'x');
+  const DebugSection section{.tables = {{.title = "t", .columns = {"a", "b"}, .rows = {{Cell(text), Cell(text)}}}}};
+  EXPECT_THAT(controller::DebugHtml({{"s", &section}}, "n"),
+              HasSubstr("<tr class=\"above\"><td data-column=\"a\">" + text +
+                        "</td><td data-column=\"b\"></td></tr>"
+                        "<tr class=\"long\"><td data-column=\"b\" colspan=\"2\">" +
+                        text + "</td></tr>"));
+}
+
 TEST(DebugFormsTest, APlotHasOneLineForEachPartWithoutGaps) {
   std::string figure;
   controller::AppendFigure(figure, Orders().plots.front());
-  EXPECT_THAT(figure, HasSubstr("<polyline class=\"l0\" points=\"80.0,80.0 160.0,60.0\"/>"
-                                "<polyline class=\"l0\" points=\"320.0,20.0 320.0,20.0\"/></svg>"));
+  EXPECT_THAT(figure,
+              HasSubstr("<polyline class=\"l0\" points=\"80.0,80.0 160.0,60.0\"><title>orders</title></polyline>"
+                        "<polyline class=\"l0\" points=\"320.0,20.0 320.0,20.0\"><title>orders</title>"
+                        "</polyline></svg>"));
   EXPECT_THAT(figure, AllOf(HasSubstr("0 to 5, the last 25 s"), HasSubstr("users <b>-</b>")));
 }
 
