@@ -52,6 +52,7 @@ class Factory : public SharedInformerFactory {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, InformerMetricsTest, ::testing::Range<std::uint64_t>(0, 8));
 
+// Contract: controller 142; informer MT-01.
 TEST_P(InformerMetricsTest, CountTheObjectsTheirBytesAndWhatAnInformerDoes) {
   AddMap("a", std::string(1000, 'x'));
   AddMap("b");
@@ -79,6 +80,7 @@ TEST_P(InformerMetricsTest, CountTheObjectsTheirBytesAndWhatAnInformerDoes) {
   Stop(ran);
 }
 
+// Contract: controller 142.
 TEST_P(InformerMetricsTest, GrowOlderUntilTheServerSendsSomething) {
   AddMap("a");
   const Manager manager = New({.name = "shop"});
@@ -114,6 +116,7 @@ TEST_P(InformerMetricsTest, CountFailuresByTheirCode) {
   EXPECT_GE(failures("Forbidden"), in_a_row);
 }
 
+// Contract: informer MT-01.
 TEST_P(InformerMetricsTest, MeasureTheCallsOfAHandlerAndWhatWaitsForIt) {
   const Manager manager = New({.name = "shop"});
   Follow(manager.caches(), {.on_add = [this](const Added<ConfigMap>&) { (void)Pause(3s); }});
@@ -140,6 +143,7 @@ TEST_P(InformerMetricsTest, MeasureTheCallsOfAHandlerAndWhatWaitsForIt) {
   EXPECT_THAT(Read(manager.metrics()), Each(Key(Not(HasSubstr("kgen_informer_handler_")))));
 }
 
+// Contract: informer MT-02.
 TEST_P(InformerMetricsTest, AddTheInformersOfSeveralFactoriesUpWhereTheyHaveEqualLabels) {
   AddMap("a");
   Metrics metrics;
