@@ -69,6 +69,7 @@ class History final : public SharedObject {
     double seconds = 0;
     Ring depth{}, add_rate{}, call_rate{}, duration{};
   };
+  static_assert(kMostControllers * sizeof(Controller) < 70'000, "docs/operate/README.md says 70 KB");
 
   void Tick();
   void Take(double elapsed) KGEN_REQUIRES(mutex_);
