@@ -608,7 +608,7 @@ TEST_P(ListenerTest, ReportsThatItIsNotRegisteredWhenTheInformerHadStopped) {
 // The queue shrinks below the level from which it knows the keys, and grows again.
 TEST(EventQueue, MergesWithTheNewestEventOfAKeyWheneverThatCame) {
   EventQueue probe(1u << 20);
-  probe.Push(Resync("k"));
+  probe.Push(Resync("k"), TimePoint());
   const std::size_t each = probe.bytes();
   const auto state = [](std::string_view version) {
     AnyEvent event = Resync("k");
@@ -616,18 +616,34 @@ TEST(EventQueue, MergesWithTheNewestEventOfAKeyWheneverThatCame) {
     return event;
   };
   EventQueue queue(8 * each);
-  for (const char* filler : {"a", "b", "c", "d"}) queue.Push(Add(filler));
-  queue.Push(state("1"));
+  for (const char* filler : {"a", "b", "c", "d"}) queue.Push(Add(filler), TimePoint());
+  queue.Push(state("1"), TimePoint());
   for (int i = 0; i < 3; ++i) queue.Pop();
-  queue.Push(state("2"));
-  for (const char* filler : {"e", "f", "g", "h", "i", "j"}) queue.Push(Add(filler));
-  queue.Push(state("3"));
+  queue.Push(state("2"), TimePoint());
+  for (const char* filler : {"e", "f", "g", "h", "i", "j"}) queue.Push(Add(filler), TimePoint());
+  queue.Push(state("3"), TimePoint());
   std::vector<std::string> versions;
   while (const std::optional<AnyEvent> event = queue.Pop()) {
     if (event->key.name == "k") versions.push_back(event->now.metadata()->resourceVersion.str());
   }
   EXPECT_THAT(versions, ElementsAre("1", "3"));
   EXPECT_EQ(queue.bytes(), 0u);
+}
+
+TEST(EventQueue, KnowsSinceWhenItsOldestEventWaits) {
+  EventQueue queue(0);  // merges whenever it can
+  EXPECT_FALSE(queue.oldest());
+  queue.Push(Add("a"), TimePoint(1s));
+  queue.Push(Add("b"), TimePoint(2s));
+  AnyEvent update = Resync("a");
+  update.type = AnyEvent::Type::kUpdated;
+  queue.Push(std::move(update), TimePoint(3s));
+  EXPECT_EQ(queue.size(), 2u);
+  EXPECT_EQ(queue.oldest(), TimePoint(1s));
+  queue.Pop();
+  EXPECT_EQ(queue.oldest(), TimePoint(2s));
+  queue.Pop();
+  EXPECT_FALSE(queue.oldest());
 }
 
 using ProcessorTest = ListenerTest;

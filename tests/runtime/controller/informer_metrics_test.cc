@@ -130,6 +130,7 @@ TEST_P(InformerMetricsTest, MeasureTheCallsOfAHandlerAndWhatWaitsForIt) {
   EXPECT_EQ(OfHandler(values, "calls_total"), 0);
   EXPECT_EQ(OfHandler(values, "backlog"), 2);
   EXPECT_GT(OfHandler(values, "backlog_bytes"), 0);
+  EXPECT_NEAR(OfHandler(values, "backlog_age_seconds"), 1, 0.1);  // b, which waits for a
   EXPECT_NEAR(OfHandler(values, "running_seconds"), 2, 0.5);
   cluster_.Advance(10s);
   values = Read(manager.metrics());
@@ -139,6 +140,7 @@ TEST_P(InformerMetricsTest, MeasureTheCallsOfAHandlerAndWhatWaitsForIt) {
   EXPECT_EQ(OfHandler(values, "running_seconds"), 0);
   EXPECT_EQ(OfHandler(values, "backlog"), 0);
   EXPECT_EQ(OfHandler(values, "backlog_bytes"), 0);
+  EXPECT_EQ(OfHandler(values, "backlog_age_seconds"), 0);
   registration_.Remove();
   EXPECT_THAT(Read(manager.metrics()), Each(Key(Not(HasSubstr("kgen_informer_handler_")))));
 }

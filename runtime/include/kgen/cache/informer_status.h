@@ -40,6 +40,7 @@ struct HandlerStatus {
   std::size_t backlog = 0;  // events that wait, without the running one
   // What HandlerOptions::backlog_bytes bounds. 0 if that is kUnlimited, and with `short_calls`.
   std::size_t backlog_bytes = 0;
+  Nanos backlog_age{};           // for how long the oldest of them has waited; 0 without one
   std::uint64_t calls = 0;       // that have ended
   std::uint64_t slow_calls = 0;  // of these, calls of more than 100 ms, as Observer::OnHandlerSlow() reports them
   Nanos time{};                  // that all ended calls took together

@@ -17,7 +17,7 @@ std::size_t EventQueue::BytesOf(const AnyEvent& event) const noexcept {
   return sizeof(Pending) + kPlace + (measured ? detail::OwnBytes(event.before) : 0);
 }
 
-void EventQueue::Push(AnyEvent event) {
+void EventQueue::Push(AnyEvent event, TimePoint now) {
   const KeyView key{event.key.namespace_, event.key.name};
   // As long as any key is known, all new ones are: otherwise newest_ would name an event that is not the newest.
   const bool known = limit_ && (bytes_ >= *limit_ / 2 || known_ > 0);
@@ -31,7 +31,7 @@ void EventQueue::Push(AnyEvent event) {
     }
   }
   const std::size_t bytes = limit_ ? BytesOf(event) : 0;
-  queue_.push_back({.event = std::move(event), .bytes = bytes});
+  queue_.push_back({.event = std::move(event), .since = now, .bytes = bytes});
   ++end_;
   ++size_;
   bytes_ += bytes;

@@ -12,6 +12,7 @@
 #include "cache/store/persistent_map.h"
 #include "cache/store/store_state.h"
 #include "kgen/cache/events.h"
+#include "kgen/core/clock.h"
 
 namespace kgen::cache {
 
@@ -28,8 +29,8 @@ class EventQueue {
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
-  void Push(AnyEvent event);
-  // The oldest event, or none.
+  void Push(AnyEvent event, TimePoint now);
+  // Removes and returns the oldest event, or none.
   std::optional<AnyEvent> Pop();
 
   // Places in the order of Push(). An event that was merged has the place of the older one.
@@ -37,6 +38,10 @@ class EventQueue {
   std::uint64_t end() const noexcept { return end_; }                    // of the next event
 
   bool empty() const noexcept { return size_ == 0; }
+  // The time of the oldest event's Push(); of the older one, if it was merged.
+  std::optional<TimePoint> oldest() const noexcept {
+    return queue_.empty() ? std::nullopt : std::optional(queue_.front().since);
+  }
   std::size_t size() const noexcept { return size_; }
   std::size_t bytes() const noexcept { return bytes_; }    // that only this queue keeps alive, about
   std::size_t merged() const noexcept { return merged_; }  // events so far
@@ -45,6 +50,7 @@ class EventQueue {
  private:
   struct Pending {
     AnyEvent event;
+    TimePoint since{};
     std::size_t bytes = 0;
     bool cancelled = false;  // an addition that was deleted before it was delivered: do not deliver it
     bool known = false;      // in newest_

@@ -81,15 +81,15 @@ std::optional<std::size_t> Listener::BytesLimit(const HandlerOptions& options) n
 
 void Listener::Deliver(std::vector<AnyEvent> events) {
   if (options_.skip_unchanged) std::erase_if(events, ChangesNothing);
+  if (events.empty()) return;
   std::optional<Observer::BacklogHigh> high;
   bool drain = false;
+  const TimePoint now = executor_->clock()->Now();
   {
     const MutexLock lock(mutex_);
-    if (closed_ || events.empty()) return;
+    if (closed_) return;
     const std::size_t merged = queue_->merged();
-    for (AnyEvent& event : events) {
-      queue_->Push(std::move(event));
-    }
+    for (AnyEvent& event : events) queue_->Push(std::move(event), now);
     if (options_.short_calls) {
       drain = !std::exchange(scheduled_, true);
     } else {
@@ -241,11 +241,13 @@ HandlerStatus Listener::Describe() const {
                        .slow_calls = counts_.slow.load(std::memory_order_relaxed),
                        .time = Nanos(counts_.time.load(std::memory_order_relaxed))};
   const TimePoint since = counts_.running_since.load(std::memory_order_relaxed);
-  if (since != kNotRunning) status.running = std::max(Nanos(0), Nanos(executor_->clock()->Now() - since));
+  const TimePoint now = executor_->clock()->Now();
+  if (since != kNotRunning) status.running = std::max(Nanos(0), Nanos(now - since));
   const MutexLock lock(mutex_);
   if (closed_) return status;
   status.backlog = queue_->size();
   status.backlog_bytes = queue_->bytes();
+  if (const auto oldest = queue_->oldest()) status.backlog_age = std::max(Nanos(0), Nanos(now - *oldest));
   return status;
 }
 

@@ -154,12 +154,13 @@ DebugSection HandlersSection(const std::vector<InformerStatus>& informers) {
   });
   DebugTable table{.title = "Slowest handlers",
                    .columns = {"Handler", "Informer", "Mean time", "Calls", "Slow calls", "Running for", "Backlog",
-                               "Backlog bytes"}};
+                               "Backlog age", "Backlog bytes"}};
   for (const auto& [informer, handler] : handlers) {
     if (table.rows.size() == kHandlers) break;
     table.rows.push_back({Cell(handler->name), Cell(std::string(informer)), TimeCell(Mean(*handler)),
                           CountCell(handler->calls), CountCell(handler->slow_calls),
                           TimeCell(handler->running, BadIf(handler->running > kHanging)), CountCell(handler->backlog),
+                          TimeCell(handler->backlog_age, BadIf(handler->backlog_age > kHanging)),
                           BytesCell(handler->backlog_bytes)});
   }
   if (handlers.size() > kHandlers) table.note = std::to_string(handlers.size() - kHandlers) + " faster handlers";

@@ -72,7 +72,7 @@ class Families {
     std::vector<MetricFamily> families;
     for (Family* each :
          {&objects_, &object_bytes_, &refused_, &synced_, &stale_, &failing_, &version_, &age_, &lists_, &watches_,
-          &events_, &failures_, &backlog_, &backlog_bytes_, &calls_, &slow_calls_, &time_, &running_}) {
+          &events_, &failures_, &backlog_, &backlog_bytes_, &backlog_age_, &calls_, &slow_calls_, &time_, &running_}) {
       families.push_back(each->Take());
     }
     return families;
@@ -86,6 +86,7 @@ class Families {
   void AddHandler(const Labels& labels, const cache::HandlerStatus& handler) {
     backlog_.Add(labels, static_cast<double>(handler.backlog));
     backlog_bytes_.Add(labels, static_cast<double>(handler.backlog_bytes));
+    backlog_age_.Add(labels, Seconds(handler.backlog_age));
     calls_.Add(labels, static_cast<double>(handler.calls));
     slow_calls_.Add(labels, static_cast<double>(handler.slow_calls));
     time_.Add(labels, Seconds(handler.time));
@@ -114,6 +115,8 @@ class Families {
   Family backlog_{"kgen_informer_handler_backlog", "Events that wait for the handler", kGauge, Family::Sum};
   Family backlog_bytes_{"kgen_informer_handler_backlog_bytes", "Bytes that only the waiting events keep in memory",
                         kGauge, Family::Sum};
+  Family backlog_age_{"kgen_informer_handler_backlog_age_seconds", "For how long the oldest waiting event has waited",
+                      kGauge, Family::Most};
   Family calls_{"kgen_informer_handler_calls_total", "Calls of the handler that have ended", kCounter, Family::Sum};
   Family slow_calls_{"kgen_informer_handler_slow_calls_total", "Calls of the handler that took more than 100 ms",
                      kCounter, Family::Sum};
