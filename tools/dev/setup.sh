@@ -14,6 +14,8 @@ setup_packages=(
   # Tests, fuzzing, benchmarks, lint.
   libgtest-dev libgmock-dev libbenchmark-dev libsimdjson-dev
   libclang-rt-22-dev lld-22 clang-format-22 clang-tidy-22 python3 valgrind
+  # examples/external_api.
+  libcurl4-openssl-dev
   # The forward proxy of tests/integration, and the Python client that talks to the in-memory cluster there.
   tinyproxy-bin python3-kubernetes
   # The browser in which tests/integration looks at /debug.
