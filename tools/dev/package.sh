@@ -71,19 +71,26 @@ package_changed() {
   grep -q ' -c .*03_custom_resource.cc' <<<"$steps" && package_nothing_to_do
 }
 
-# examples/ leaves cpp_first out where there is no kgen-crd, so its CRDs show that it was built.
+# examples/ leaves cpp_first and external_api out where there is no kgen-crd, and external_api where there is no libcurl,
+# so their CRDs show that they were built.
 package_cpp_first() {
-  local folder
-  for folder in "$package_root/installed/cpp_first" "$package_root-subdirectory/examples/cpp_first"; do
-    [ -f "$folder/store_api.kgen/crds/shop.example.com_orders.yaml" ] && [ -x "$(package_program "$folder")" ] || {
-      say "dev: no order_controller in $folder"
+  package_built cpp_first/store_api.kgen/crds/shop.example.com_orders.yaml order_controller &&
+    package_built external_api/market_api.kgen/crds/rates.example.com_exchangerates.yaml rate_controller
+}
+
+# package_built CRD PROGRAM: whether both builds of examples/ have that CRD and the program beside it, which lies in the
+# folder of its target or of all programs.
+package_built() {
+  local folder examples program
+  for examples in "$package_root/installed" "$package_root-subdirectory/examples"; do
+    folder=$examples/${1%%/*}
+    program=$(find "$folder" "$folder/../../bin" -name "$2" -type f 2>/dev/null | head -n 1)
+    [ -f "$examples/$1" ] && [ -x "$program" ] || {
+      say "dev: no $2 in $folder"
       return 1
     }
   done
 }
-
-# package_program FOLDER: order_controller, which lies in the folder of its target or of all programs.
-package_program() { find "$1" "$1/../../bin" -name order_controller -type f 2>/dev/null | head -n 1; }
 
 # A touched API header runs kgen-crd once. Its output has not changed, so only what includes the header is compiled: the
 # tables and the controller, but neither main.cc nor the manifests.
@@ -185,7 +192,7 @@ verb_package() {
   package_case "a program links statically" package_static
   package_case "examples build with kgen as a subdirectory" package_subdirectory
   if has_target dev kgen_crd; then
-    package_case "the API in C++ is built in both ways" package_cpp_first
+    package_case "the examples with an API in C++ are built in both ways" package_cpp_first
     package_case "a touched API header is read again, and only what includes it compiled" package_touched_header
     package_case "a changed API header: the CRD and what uses the types are made in the same run" package_changed_header
   fi
