@@ -47,7 +47,7 @@ struct Reservations {
                receipt.metadata.labels["item"] = map->data["item"];
                return kgen::SetControllerReference(receipt, *map);
              }));
-    request.log("the receipt was " + std::string(ToString(written.operation)));
+    request.Log("wrote the receipt", {{"operation", ToString(written.operation)}, {"item", map->data["item"]}});
 
     // Server-side apply names only the members that this controller owns.
     const Secret labelled{.metadata = {.name = like.metadata.name,

@@ -32,8 +32,10 @@ kgen::Result<void> Controller::Sync(const kgen::ObjectKey& key) const {
   if (!foo) return {};  // deleted in the meantime
   if (foo->spec->deploymentName.empty()) {
     // Only a change of the Foo can help, so this is no error, after which the queue would try again.
-    sample_.connection().observer().OnLogged(
-        {.source = "foos", .key = key.str(), .message = "spec.deploymentName is missing", .warning = true});
+    sample_.connection().observer().OnLogged({.source = "foos",
+                                              .key = key.str(),
+                                              .message = "spec.deploymentName is missing",
+                                              .level = kgen::LogLevel::kWarning});
     return {};
   }
   auto deployment = FindOrCreate(*foo);

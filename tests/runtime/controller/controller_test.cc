@@ -546,20 +546,21 @@ TEST_P(ControllerTest, ReconcilesKeysThatTheProgramEnqueuesBeforeAndAfterTheStar
 }
 
 // Contract: controller 56.
-TEST_P(ControllerTest, LogsWithItsNameTheKeyAndTheId) {
+TEST_P(ControllerTest, LogsWithItsNameTheKeyTheIdAndFields) {
   AddMap("a");
   std::string id;
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<void> {
     id = request.id();
-    request.log("hello");
-    request.warn("careful");
+    request.Log("hello");
+    request.Log(LogLevel::kWarning, "careful", {{"count", 3}, {"of", "five"}});
+    request.Log(LogLevel::kDebug, "not wanted");
     return {};
   }));
   const Ran ran = Spawn(manager);
   Settle();
-  EXPECT_THAT(told_->logged, ElementsAre("maps default/a: reconcile " + id + ": hello",
-                                         "maps default/a warning: reconcile " + id + ": careful"));
+  EXPECT_THAT(told_->logged, ElementsAre("maps default/a info " + id + ": hello",
+                                         "maps default/a warning " + id + ": careful count=3 of=five"));
   Stop(ran);
 }
 

@@ -28,8 +28,11 @@ struct Told final : Observer {
                          (e.terminal ? " (terminal)" : ""));
   }
   void OnLogged(const Logged& e) override {
-    logged.push_back(std::string(e.source) + " " + std::string(e.key) + (e.warning ? " warning: " : ": ") +
-                     std::string(e.message));
+    logged.push_back(std::string(e.source) + " " + std::string(e.key) + " " + std::string(ToString(e.level)) + " " +
+                     std::string(e.id) + ": " + std::string(e.message));
+    for (const LogField& field : e.fields) {
+      logged.back().append(" ").append(field.key).append("=").append(field.value.ToString());
+    }
   }
   void OnHandlerFailed(const HandlerFailed& e) override {
     handlers.emplace_back(e.what);

@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 
 struct Warnings final : Observer {
   void OnLogged(const Logged& e) override {
-    if (e.warning) texts.push_back(std::string(e.source) + ": " + std::string(e.message));
+    if (e.level == LogLevel::kWarning) texts.push_back(std::string(e.source) + ": " + std::string(e.message));
   }
   std::vector<std::string> texts;
 };

@@ -263,7 +263,7 @@ TEST_F(WorkQueueTest, TakesAZeroDelayForNoneAndOneOfNeverForTheNextAddition) {
 TEST_F(WorkQueueTest, ReportsANegativeDelayAndTakesItForZero) {
   struct Told final : Observer {
     void OnLogged(const Logged& e) override {
-      EXPECT_TRUE(e.warning);
+      EXPECT_EQ(e.level, LogLevel::kWarning);
       lines.push_back(std::string(e.source) + " " + std::string(e.key) + ": " + std::string(e.message));
     }
     std::vector<std::string> lines;

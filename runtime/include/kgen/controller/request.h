@@ -5,7 +5,7 @@
 //   [](kgen::Request& request) -> kgen::Result<kgen::Requeue> {
 //     KGEN_TRY(const auto order, request.Get<Order>());  // from the cache, or returns the error
 //     if (!order) return kgen::Requeue::Done();          // it is gone
-//     request.log("shipping " + std::string(order->spec->item));
+//     request.Log("shipping", {{"item", order->spec->item}, {"count", order->spec->count}});
 //     KGEN_TRY(const auto applied, request.client().Apply(DeploymentFor(*order)));
 //     return kgen::Requeue::After(30s);
 //   }
@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
 #include <span>
 #include <stop_token>
@@ -30,6 +31,7 @@
 #include "kgen/controller/cached_client.h"
 #include "kgen/controller/event_recorder.h"
 #include "kgen/core/clock.h"
+#include "kgen/core/log_record.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/observer.h"
 #include "kgen/core/ref.h"
@@ -75,7 +77,7 @@ class Request {
   const ObjectKey& key() const noexcept;
   std::string_view controller() const noexcept;  // its name
   // Identifies this call: 16 hexadecimal digits at random, which do not repeat within a controller. The observer gets
-  // it with what log() and warn() are given and with the error of the call, as "reconcile 5e2fd1c0a93b7c44: ".
+  // it with what Log() is given and with the error of the call, as "reconcile 5e2fd1c0a93b7c44: ".
   std::string_view id() const noexcept;
 
   // Returns why it runs, oldest reason first: at most ten, equal ones once. Never empty.
@@ -103,9 +105,13 @@ class Request {
   // Returns when reconciling should end, by the executor's clock; Waiter::kNoDeadline if the controller has none.
   TimePoint deadline() const noexcept;
 
-  // Send a message to the observer, together with the controller's name, the key and the id.
-  void log(std::string_view message) const;
-  void warn(std::string_view message) const;
+  // Sends a message with fields to the observer, together with the controller's name, the key and the id. A log writes
+  // them as fields, see docs/logging.md. Never put a secret there. A debug message costs little while nothing writes
+  // it, but its arguments are evaluated.
+  void Log(std::string_view message, std::initializer_list<LogField> fields = {}) const {
+    Log(LogLevel::kInfo, message, fields);
+  }
+  void Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {}) const;
   // Returns a recorder of Events about objects, which `kubectl describe` shows.
   const EventRecorder& events() const noexcept;
 

@@ -4,13 +4,15 @@
 //
 //   config.observer = kgen::NullObserver();     // silence
 //   config.observer = kgen::StderrObserver();   // everything, not only warnings
+//   config.observer = kgen::MakeLogObserver({.format = kgen::LogFormat::kJson});  // kgen/core/log.h
 //   config.observer = kgen::MakeShared<MyObserver>();
 //
 // A connection without an observer writes warnings to standard error: a list or watch that failed, an object or field
 // that was refused, a saved cache that could not be used or written, a handler that threw or falls behind, a connection
 // that could not be opened, a warning of the server, what a controller reports; and so does a work queue without one,
-// about reconcile functions that failed. When something works again after a failure that was written, that is written,
-// too. An event is one line:
+// about reconcile functions that failed. The environment variable KGEN_LOG sets what is written of these, per component
+// (kgen/core/log.h): "KGEN_LOG=warning,informer=error". When something works again after a failure that was written,
+// that is written, too. An event is one line:
 //
 //   2026-11-23T07:35:34.123Z WARNING kgen: pods: list failed: ...; next attempt in 1.2 s
 //
@@ -36,9 +38,11 @@
 #define KGEN_CORE_OBSERVER_H_
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "kgen/core/clock.h"
+#include "kgen/core/log_record.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
@@ -104,11 +108,14 @@ class Observer : public SharedObject {
     std::size_t count = 1;
     std::size_t objects = 1;  // different ones among these
   };
-  struct Logged {             // by a reconcile function, see Request::log()
+  struct Logged {             // by a reconcile function, see Request::Log(), and now and then by the library
     std::string_view source;  // the controller
     std::string_view key;     // "default/web-0"
     std::string_view message;
-    bool warning = false;
+    LogLevel level = LogLevel::kInfo;
+    LogComponent component = LogComponent::kController;
+    std::string_view id{};  // of the call, Request::id()
+    std::span<const LogField> fields{};
   };
   struct LeadershipChanged {
     std::string_view lease;        // "kube-system/shop"
@@ -166,6 +173,11 @@ class Observer : public SharedObject {
     Nanos waited{};
   };
 
+  // Whether the observer wants what is reported at that level. Asked before a record at kDebug or kTrace is put
+  // together, so that such a record costs one call of this function while nobody wants it; other events are reported
+  // without asking.
+  virtual bool IsEnabled(LogComponent, LogLevel level) const noexcept { return level <= LogLevel::kInfo; }
+
   virtual void OnListOrWatchFailed(const ListOrWatchFailed&) {}
   virtual void OnRecovered(const Recovered&) {}
   virtual void OnObjectRefused(const ObjectRefused&) {}
@@ -188,8 +200,8 @@ class Observer : public SharedObject {
 // Returns an observer that ignores every event.
 Shared<Observer> NullObserver();
 
-// Returns an observer that writes one line to standard error for each event, in the format above. Lines of several
-// threads are not mixed.
+// Returns MakeLogObserver() with its defaults (kgen/core/log.h): one line to standard error for each event, in the
+// format above, at the levels that the environment variable KGEN_LOG sets. One for the process.
 Shared<Observer> StderrObserver();
 
 }  // namespace kgen

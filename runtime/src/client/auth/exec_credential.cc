@@ -411,7 +411,11 @@ void ExecCredentials::PassOn(const Run& run, std::string_view errors) const {
   const std::string text = QuoteErrors(errors, SecretsOf(config_.exec));
   if (text.empty() || !run.observer) return;
   NotifyObserver(run.observer, [&](Observer& o) {
-    o.OnLogged({.source = "credential plugin", .key = config_.exec.command, .message = text, .warning = true});
+    o.OnLogged({.source = "credential plugin",
+                .key = config_.exec.command,
+                .message = text,
+                .level = LogLevel::kWarning,
+                .component = LogComponent::kClient});
   });
 }
 

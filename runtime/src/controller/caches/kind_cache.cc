@@ -381,7 +381,8 @@ void KindCache::Remember(const Written& written) {
                            " writes of its clients have not come back to the cache, and the oldest are forgotten: a "
                            "read may still show an object that one of them has deleted or taken out of the selection; "
                            "see CachesOptions::max_remembered_writes",
-                .warning = true});
+                .level = LogLevel::kWarning,
+                .component = LogComponent::kInformer});
   });
 }
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
+#include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -195,11 +198,12 @@ ControllerRunner::ControllerRunner(detail::ControllerSpec spec, std::vector<Watc
       queue_(QueueOptions(spec, environment_)),
       ids_(SeedFrom(*environment_.executor->clock()) ^ std::hash<std::string>()(name_)) {}
 
-void RequestState::Log(std::string_view message, bool warning) const {
+void RequestState::Log(LogLevel level, std::string_view message, std::span<const LogField> fields) const {
   NotifyObserver(observer, [&](Observer& o) {
+    if (!o.IsEnabled(LogComponent::kController, level)) return;
     const std::string text = key.str();
-    const std::string line = "reconcile " + std::string(id_text()) + ": " + std::string(message);
-    o.OnLogged({.source = controller, .key = text, .message = line, .warning = warning});
+    o.OnLogged(
+        {.source = controller, .key = text, .message = message, .level = level, .id = id_text(), .fields = fields});
   });
 }
 
@@ -538,8 +542,9 @@ const std::stop_token& Request::stop() const noexcept { return state_->stop; }
 TimePoint Request::deadline() const noexcept { return state_->deadline; }
 const EventRecorder& Request::events() const noexcept { return state_->events; }
 
-void Request::log(std::string_view message) const { state_->Log(message, false); }
-void Request::warn(std::string_view message) const { state_->Log(message, true); }
+void Request::Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const {
+  state_->Log(level, message, {fields.begin(), fields.size()});
+}
 
 Controller::Controller(Shared<controller::ControllerRunner> runner) noexcept : runner_(std::move(runner)) {}
 Controller::Controller(const Controller&) noexcept = default;

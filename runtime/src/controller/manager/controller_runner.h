@@ -9,8 +9,10 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +26,7 @@
 #include "kgen/controller/metrics.h"
 #include "kgen/controller/work_queue.h"
 #include "kgen/core/executor.h"
+#include "kgen/core/log_record.h"
 #include "kgen/core/observer.h"
 
 namespace kgen::controller {
@@ -31,7 +34,7 @@ namespace kgen::controller {
 // What a Request refers to. Lives on the stack of the call.
 struct RequestState {
   std::string_view id_text() const noexcept { return {id.data(), id.size()}; }
-  void Log(std::string_view message, bool warning) const;
+  void Log(LogLevel level, std::string_view message, std::span<const LogField> fields) const;
 
   const ObjectKey& key;
   std::string_view controller;

@@ -69,7 +69,7 @@ void QueueState::ReportNegativeDelay(const void* key, Nanos delay) const noexcep
     const std::string text = type_.text(key);
     const std::string message = "the option `after` of an addition is " + net::DurationText(delay) +
                                 ", but a delay is not negative; it counts as zero";
-    o.OnLogged({.source = name_, .key = text, .message = message, .warning = true});
+    o.OnLogged({.source = name_, .key = text, .message = message, .level = LogLevel::kWarning});
   });
 }
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "core/observers/notify_observer.h"
-#include "core/observers/stderr_observer.h"
 #include "core/secrets.h"
 #include "kgen/core/function.h"
+#include "kgen/core/log.h"
 
 namespace kgen {
 namespace {
@@ -189,7 +189,9 @@ ThrottledObserver::ThrottledObserver(Shared<Observer> observer, Shared<Executor>
     : warnings_only_(!observer),
       executor_(std::move(executor)),
       clock_(executor_->clock()),
-      observer_(observer ? std::move(observer) : MakeStderrObserver(clock_)) {}
+      observer_(observer                  ? std::move(observer)
+                : clock_ == SystemClock() ? StderrObserver()
+                                          : MakeLogObserver({.clock = clock_})) {}
 
 void ThrottledObserver::Close() noexcept {
   std::vector<Due> due;
@@ -205,6 +207,10 @@ void ThrottledObserver::Close() noexcept {
 }
 
 // ------------------------------------------------------------------------------------------------------ events
+
+bool ThrottledObserver::IsEnabled(LogComponent component, LogLevel level) const noexcept {
+  return observer_->IsEnabled(component, level);
+}
 
 void ThrottledObserver::OnListOrWatchFailed(const ListOrWatchFailed& event) {
   if (!warnings_only_) return observer_->OnListOrWatchFailed(event);
@@ -289,6 +295,13 @@ void ThrottledObserver::OnLogged(const Logged& logged) {
   Logged event = logged;
   const std::string message = Shown(logged.message);
   event.message = message;
+  std::vector<std::string> texts;
+  texts.reserve(logged.fields.size());
+  std::vector<LogField> fields(logged.fields.begin(), logged.fields.end());
+  for (LogField& field : fields) {
+    if (field.value.is_text()) field.value = texts.emplace_back(Shown(field.value.text()));
+  }
+  event.fields = fields;
   observer_->OnLogged(event);
 }
 

@@ -53,6 +53,7 @@ class ThrottledObserver final : public Observer {
   // Reports the events counted so far and cancels the timer. Later events pass at once.
   void Close() noexcept;
 
+  bool IsEnabled(LogComponent component, LogLevel level) const noexcept override;
   void OnListOrWatchFailed(const ListOrWatchFailed& event) override;
   void OnRecovered(const Recovered& event) override;
   void OnObjectRefused(const ObjectRefused& event) override;
