@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -48,6 +49,8 @@ kgen::Nanos ShortestInterval(const Rates& rates) {
   for (const auto& rate : rates) shortest = std::min(shortest, rate->spec->interval.value_or(1min));
   return std::max(shortest, kShortestInterval);
 }
+
+std::int64_t Seconds(kgen::Nanos pause) { return std::chrono::ceil<std::chrono::seconds>(pause).count(); }
 
 class RateController {
  public:
@@ -99,8 +102,8 @@ class RateController {
     answer.pause =
         std::max(answer.pause,
                  std::min<kgen::Nanos>(std::chrono::seconds(quote.error().retry_after_seconds()), kLongestAskedPause));
-    request.warn(quote.error().ToString() + "; asking again in " +
-                 std::to_string(std::chrono::ceil<std::chrono::seconds>(answer.pause).count()) + " s");
+    request.Log(kgen::LogLevel::kWarning, "the service failed",
+                {{"error", quote.error().ToString()}, {"next_attempt_in_seconds", Seconds(answer.pause)}});
     return {};
   }
 
