@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Tests the operator on the API server in memory, in virtual time, and with each seed in another order. That server runs
-// no controllers: stateful_sets.h plays the StatefulSet controller, scheduler, kubelet and garbage collector.
+// Tests the operator on the API server in memory, in virtual time, and with each seed in another order. That server
+// runs no controllers: stateful_sets.h plays the StatefulSet controller, scheduler, kubelet and garbage collector.
 #include "controller.h"
 
 #include <gmock/gmock.h>
@@ -40,23 +40,28 @@ using ::testing::IsEmpty;
 
 namespace {
 
+// Adds the kinds that the cluster does not have by itself.
+void Prepare(kgen::testing::Cluster& cluster) {
+  cluster.AddResource({.group = "events.k8s.io",
+                       .version = "v1",
+                       .plural = "events",
+                       .singular = "event",
+                       .kind = "Event",
+                       .list_kind = "EventList"});
+  cluster.AddResource({.group = "policy",
+                       .version = "v1",
+                       .plural = "poddisruptionbudgets",
+                       .singular = "poddisruptionbudget",
+                       .kind = "PodDisruptionBudget",
+                       .list_kind = "PodDisruptionBudgetList",
+                       .has_status = true});
+  kgen::Must(kgen::crd::Install(cluster.Connection(), storage::Manifests()));
+}
+
 class StoreOperatorTest : public ::testing::TestWithParam<std::uint64_t> {
  protected:
   StoreOperatorTest() {
-    cluster_.AddResource({.group = "events.k8s.io",
-                          .version = "v1",
-                          .plural = "events",
-                          .singular = "event",
-                          .kind = "Event",
-                          .list_kind = "EventList"});
-    cluster_.AddResource({.group = "policy",
-                          .version = "v1",
-                          .plural = "poddisruptionbudgets",
-                          .singular = "poddisruptionbudget",
-                          .kind = "PodDisruptionBudget",
-                          .list_kind = "PodDisruptionBudgetList",
-                          .has_status = true});
-    kgen::Must(kgen::crd::Install(cluster_.Connection(), storage::Manifests()));
+    Prepare(cluster_);
     kgen::Must(AddStoreController(manager_));
     running_ = cluster_.simulation().Spawn([this] { return manager_.Run(stop_.get_token()); });
   }
@@ -131,6 +136,29 @@ class StoreOperatorTest : public ::testing::TestWithParam<std::uint64_t> {
   kgen::testing::TaskResult<kgen::Result<void>> running_;
 };
 
+struct Replica {
+  Replica(kgen::testing::Cluster& cluster, const std::string& identity)
+      : manager(kgen::Must(kgen::Manager::New(cluster.Connection(), OptionsOf(identity)))) {
+    kgen::Must(AddStoreController(manager));
+    running = cluster.simulation().Spawn([this] { return manager.Run(stop.get_token()); });
+  }
+  static kgen::ManagerOptions OptionsOf(const std::string& identity) {
+    kgen::ManagerOptions options = StoreManagerOptions();
+    options.leader_election = {.name = options.name, .namespace_ = "default", .identity = identity};
+    return options;
+  }
+
+  const kgen::Manager manager;
+  std::stop_source stop;
+  kgen::testing::TaskResult<kgen::Result<void>> running;
+};
+
+class StoreOperatorElectionTest : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  StoreOperatorElectionTest() { Prepare(cluster_); }
+  kgen::testing::Cluster cluster_{{.seed = GetParam(), .observer = kgen::NullObserver()}};
+};
+
 TEST_P(StoreOperatorTest, MakesTheObjectsOfAStoreAndReportsItsState) {
   const Store store = Create({.settings = {{"cache", "10Mi"}}});
   EXPECT_EQ(store.spec->replicas, 3) << "the default of the API";
@@ -141,8 +169,7 @@ TEST_P(StoreOperatorTest, MakesTheObjectsOfAStoreAndReportsItsState) {
   for (const char* service : {"first", "first-members"}) {
     EXPECT_TRUE(kgen::IsControlledBy(Get<k8s::core::v1::Service>("services", service), store));
   }
-  EXPECT_TRUE(
-      kgen::IsControlledBy(Get<k8s::policy::v1::PodDisruptionBudget>("poddisruptionbudgets", "first"), store));
+  EXPECT_TRUE(kgen::IsControlledBy(Get<k8s::policy::v1::PodDisruptionBudget>("poddisruptionbudgets", "first"), store));
 
   EXPECT_EQ(store.status->observedGeneration, store.metadata.generation);
   EXPECT_EQ(store.status->readyReplicas, 3);
@@ -191,6 +218,17 @@ TEST_P(StoreOperatorTest, RemovesOneMemberAfterTheOther) {
   EXPECT_EQ(store.status->replicas, 1);
 }
 
+TEST_P(StoreOperatorTest, RemovesAndRestartsMembersInOneChange) {
+  Create({.replicas = 5});
+  cluster_.ClearWrites();
+  const Store store = Change(R"({"replicas":3,"settings":{"cache":"20Mi"}})");
+  EXPECT_THAT(WritesTo("delete pods default/first-"), ::testing::IsSupersetOf({"first-2", "first-1", "first-0"}));
+  EXPECT_EQ(least_ready_, 2) << "of three, so a majority was ready all the time";
+  EXPECT_EQ(store.status->replicas, 3);
+  EXPECT_EQ(store.status->readyReplicas, 3);
+  EXPECT_EQ(store.status->updatedReplicas, 3);
+}
+
 TEST_P(StoreOperatorTest, RemovesNoMemberWhileAnotherIsMissing) {
   Create({.replicas = 3});
   Pod sick = Pods()[0];
@@ -236,6 +274,30 @@ TEST_P(StoreOperatorTest, ReachesTheSameStateWhateverFailsOnTheWay) {
   EXPECT_EQ(store.status->updatedReplicas, 3);
 }
 
+// Two replicas of the operator on a cluster, as the Deployment runs them.
+TEST_P(StoreOperatorElectionTest, AnotherReplicaGoesOnWhenTheLeaderVanishes) {
+  Replica first(cluster_, "first");
+  cluster_.RunUntilIdle();
+  Replica second(cluster_, "second");
+  kgen::Must(cluster_.Add(Store{.metadata = {.name = "one", .namespace_ = "default"}, .spec = StoreSpec{}}));
+  cluster_.RunUntilIdle();
+  EXPECT_TRUE(first.manager.IsLeader());
+  EXPECT_FALSE(second.manager.IsLeader());
+  EXPECT_TRUE(cluster_.Get("statefulsets", "default", "one"));
+
+  first.stop.request_stop();
+  cluster_.Advance(std::chrono::seconds(30));
+  EXPECT_TRUE(first.running.done());
+  EXPECT_TRUE(second.manager.IsLeader());
+  kgen::Must(cluster_.Add(Store{.metadata = {.name = "two", .namespace_ = "default"}, .spec = StoreSpec{}}));
+  cluster_.RunUntilIdle();
+  EXPECT_TRUE(cluster_.Get("statefulsets", "default", "two"));
+  second.stop.request_stop();
+  cluster_.Advance(std::chrono::seconds(30));
+  EXPECT_TRUE(second.running.done() && second.running.result());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, StoreOperatorElectionTest, ::testing::Range<std::uint64_t>(1, 6));
 INSTANTIATE_TEST_SUITE_P(Seeds, StoreOperatorTest, ::testing::Range<std::uint64_t>(1, 6));
 
 }  // namespace

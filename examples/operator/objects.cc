@@ -36,18 +36,19 @@ std::string TextOf(const kgen::Map<kgen::String>& settings) {
 }
 
 k8s::core::v1::PodTemplateSpec TemplateOf(const Store& store) {
-  return {.metadata = kgen::meta::v1::ObjectMeta{.annotations = {{kHashAnnotation, HashOf(store)}}, .labels = LabelsOf(store.metadata.name)},
+  return {.metadata = kgen::meta::v1::ObjectMeta{.annotations = {{kHashAnnotation, HashOf(store)}},
+                                                 .labels = LabelsOf(store.metadata.name)},
           .spec = k8s::core::v1::PodSpec{
               .containers = {{.name = "store",
                               .image = store.spec->image,
                               .ports = {{.name = "client", .containerPort = kClientPort},
                                         {.name = "peer", .containerPort = kPeerPort}},
-                              .readinessProbe = k8s::core::v1::Probe{.tcpSocket =
-                                                                         k8s::core::v1::TCPSocketAction{.port = "client"}},
+                              .readinessProbe =
+                                  k8s::core::v1::Probe{.tcpSocket = k8s::core::v1::TCPSocketAction{.port = "client"}},
                               .volumeMounts = {{.name = "data", .mountPath = "/var/lib/store"},
                                                {.name = "config", .mountPath = "/etc/store"}}}},
-              .volumes = {{.name = "config",
-                           .configMap = k8s::core::v1::ConfigMapVolumeSource{.name = ConfigNameOf(store)}}}}};
+              .volumes = {
+                  {.name = "config", .configMap = k8s::core::v1::ConfigMapVolumeSource{.name = ConfigNameOf(store)}}}}};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The objects of a Store, as the operator wants them. Each has the store as its controller, so that the server's garbage
-// collector deletes it with the store. The functions only compute; they may be called from any thread.
+// The objects of a Store, as the operator wants them. Each has the store as its controller, so that the server's
+// garbage collector deletes it with the store. The functions only compute; they may be called from any thread.
 #ifndef KGEN_EXAMPLES_OPERATOR_OBJECTS_H_
 #define KGEN_EXAMPLES_OPERATOR_OBJECTS_H_
 

@@ -27,9 +27,9 @@ class StatefulSets {
   // Pods with this image never become ready.
   void Break(const std::string& image) { broken_.insert(image); }
 
-  // Looks at everything once. For each StatefulSet it takes at most one step, as the policy OrderedReady does: makes the
-  // first missing pod, with its volume, once all before it are ready, or deletes the last one that is too many. Makes
-  // pods of earlier steps ready. Deletes pods whose StatefulSet is gone. Returns how many writes it made.
+  // Looks at everything once. For each StatefulSet it takes at most one step, as the policy OrderedReady does: makes
+  // the first missing pod, with its volume, once all before it are ready, or deletes the last one that is too many.
+  // Makes pods of earlier steps ready. Deletes pods whose StatefulSet is gone. Returns how many writes it made.
   int Act();
 
  private:

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "kgen/controller/access_rules.h"
 #include "kgen/controller/cached_client.h"
 #include "kgen/controller/caches.h"
 #include "kgen/controller/controller.h"
@@ -124,6 +125,17 @@ class Manager {
   const kgen::Metrics& metrics() const noexcept;
   // Returns a recorder of Events in the name of `controller`.
   EventRecorder events(std::string_view controller) const;
+
+  // Returns the permissions that the declarations so far imply. Asks no server, and does not need Run(), so that a
+  // program can print its roles (RolesAsYaml()): make the manager without an address of the endpoint, add the
+  // controllers, and return.
+  //
+  // A controller gets, lists and watches its own kind and what it owns and watches, in the namespaces of
+  // CachesOptions::scopes; updates the finalizers of its kind if it owns something, because owner references block the
+  // owner's deletion; and creates and patches Events. Leader election works on its Lease, and
+  // EndpointOptions::authorize creates reviews. What functions write, and what they read of other kinds, is not among
+  // them.
+  [[nodiscard]] std::vector<AccessRule> Rules() const;
 
   // Add checks of /healthz and /readyz, see Endpoint; /readyz has one named "caches" already. A check must not hold the
   // manager, which holds the check.

@@ -47,6 +47,7 @@ const CachedClient& Manager::client() const noexcept { return state_->client(); 
 const Caches& Manager::caches() const noexcept { return state_->caches(); }
 const Connection& Manager::connection() const noexcept { return state_->connection(); }
 const Metrics& Manager::metrics() const noexcept { return state_->metrics(); }
+std::vector<AccessRule> Manager::Rules() const { return state_->Rules(); }
 EventRecorder Manager::events(std::string_view controller) const { return state_->EventsOf(controller); }
 
 Result<void> Manager::AddHealthCheck(std::string_view name, std::function<Result<void>(std::stop_token)> check) const {

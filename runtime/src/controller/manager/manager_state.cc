@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "client/verbs/kind_registry.h"
@@ -248,9 +249,11 @@ Result<Shared<ControllerRunner>> ManagerState::AddController(detail::ControllerS
   if (Result<void> fine = Check(spec); !fine) return Fail(fine.error().With(doing));
   if (Result<void> taken = TakeName(spec.name); !taken) return Fail(taken.error().With(doing));
   int threads = 0;
+  std::vector<AccessRule> rules;
   const auto make = [&]() -> Result<Shared<ControllerRunner>> {
     auto watches = Resolve(std::move(spec.watches), spec.passes);
     if (!watches) return Fail(watches.error());
+    rules = RulesOf(*watches);
     ControllerDefaults settings = SettingsOf(spec, ControllerRunner::KindOf(*watches));
     if (Result<void> enough = TakeThreads(1 + settings.max_concurrent_reconciles); !enough) return Fail(enough.error());
     threads = 1 + settings.max_concurrent_reconciles;
@@ -281,6 +284,7 @@ Result<Shared<ControllerRunner>> ManagerState::AddController(detail::ControllerS
   const MutexLock lock(mutex_);
   if (made) {
     controllers_.push_back(*made);
+    std::ranges::move(rules, std::back_inserter(rules_));
     return made;
   }
   std::erase(names_, name);

@@ -47,6 +47,7 @@ class ManagerState final : public SharedObject {
   const Metrics& metrics() const noexcept { return metrics_; }
   Endpoint& endpoint() noexcept { return endpoint_; }
   EventRecorder EventsOf(std::string_view controller);
+  std::vector<AccessRule> Rules() const;
   bool IsLeader() const noexcept { return leading_.load() && (!elector_ || elector_->IsLeader()); }
 
  private:
@@ -67,6 +68,8 @@ class ManagerState final : public SharedObject {
 
   Result<std::vector<ControllerRunner::Watch>> Resolve(std::vector<detail::WatchSpec> specs,
                                                        const std::optional<AnyPredicate>& passes);
+  std::vector<AccessRule> RulesOf(const std::vector<ControllerRunner::Watch>& watches) const;
+  std::vector<std::string> NamespacesOf(const KindInfo& kind) const;
   Result<void> Check(const detail::ControllerSpec& spec) const;
   ControllerDefaults SettingsOf(const detail::ControllerSpec& spec, const KindInfo* kind) const;
   Result<void> TakeName(const std::string& name);
@@ -110,6 +113,7 @@ class ManagerState final : public SharedObject {
   std::vector<std::string> names_ KGEN_GUARDED_BY(mutex_);  // of controllers
   int threads_ KGEN_GUARDED_BY(mutex_) = 0;                 // that controllers may hold at a time
   std::vector<Shared<ControllerRunner>> controllers_ KGEN_GUARDED_BY(mutex_);
+  std::vector<AccessRule> rules_ KGEN_GUARDED_BY(mutex_);  // of controllers
   std::vector<Recorder> recorders_ KGEN_GUARDED_BY(mutex_);
   std::optional<Error> first_error_ KGEN_GUARDED_BY(mutex_);
   std::size_t running_ KGEN_GUARDED_BY(mutex_) = 0;
