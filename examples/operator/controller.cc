@@ -4,6 +4,7 @@
 #include <k8s/apps/v1/types.h>
 #include <k8s/core/v1/types.h>
 #include <k8s/policy/v1/types.h>
+#include <kgen/client/options.h>
 #include <kgen/client/selector.h>
 #include <kgen/controller/create_or_update.h>
 #include <kgen/controller/finalizers.h>
@@ -32,7 +33,7 @@ using storage::kv::v1::Store;
 using storage::kv::v1::VolumePolicy;
 
 // What the manager cannot know: the writes of the function below, and its reads past the caches.
-// +kgen:rbac:groups=kv.example.com,resources=stores,verbs=update
+// +kgen:rbac:groups=kv.example.com,resources=stores,verbs=patch
 // +kgen:rbac:groups=kv.example.com,resources=stores/status,verbs=update
 // +kgen:rbac:groups=apps,resources=statefulsets,verbs=create;patch;delete
 // +kgen:rbac:groups=core,resources=configmaps;services,verbs=create;patch
@@ -110,6 +111,15 @@ class Members {
   Pods pods_;  // the highest number first
   const std::string hash_;
 };
+
+// Writes the finalizers alone. While a CRD is upgraded, a watch from before sends objects without the members that the
+// new CRD adds, and an update with such an object would remove them. The patch has the resourceVersion of `after`, so
+// that it fails if somebody else has written meanwhile.
+kgen::Result<Store> WriteFinalizers(const kgen::Request& request, Store before, const Store& after) {
+  before.metadata.resourceVersion.reset();
+  KGEN_TRY(const kgen::Patch patch, kgen::MergePatch(before, after));
+  return request.client().Patch(after, patch);
+}
 
 // Members leave one at a time, because each has to be voted out by a majority of the others.
 std::int32_t NextReplicas(const Store& store, const StatefulSet* set, const Members& members) {
@@ -214,7 +224,7 @@ kgen::Result<void> CleanUp(const kgen::Request& request, const Store& store, con
   }
   Store released = store;
   kgen::RemoveFinalizer(released, kFinalizer);
-  return kgen::Discard(client.Update(released));
+  return kgen::Discard(WriteFinalizers(request, store, released));
 }
 
 kgen::Result<void> Reconcile(kgen::Request& request) {
@@ -225,7 +235,7 @@ kgen::Result<void> Reconcile(kgen::Request& request) {
   if (kgen::IsBeingDeleted(*cached)) return CleanUp(request, *cached, filter, !pods.empty());
   Store store = *cached;
   if (kgen::AddFinalizer(store, kFinalizer)) {
-    KGEN_TRY(store, request.client().Update(store));
+    KGEN_TRY(store, WriteFinalizers(request, *cached, store));
   }
   const Members members(std::move(pods), HashOf(store));
   KGEN_TRY(const StatefulSet set, ApplyObjects(request, store, members));

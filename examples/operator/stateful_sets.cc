@@ -81,15 +81,19 @@ int StatefulSets::MakeReady(const Pod& pod) {
 
 int StatefulSets::Make(const StatefulSet& set, int ordinal) {
   const std::string name = set.metadata.name.str() + "-" + std::to_string(ordinal);
-  for (PersistentVolumeClaim claim : set.spec->volumeClaimTemplates) {
-    claim.metadata.name = claim.metadata.name.str() + "-" + name;
-    claim.metadata.labels = set.spec->selector->matchLabels;
-    claim.status.reset();
-    (void)Written(core_.PersistentVolumeClaims(namespace_).Create(claim));
-  }
   Pod pod{.metadata = *set.spec->template_->metadata, .spec = set.spec->template_->spec};
   pod.metadata.name = name;
   pod.metadata.ownerReferences = {kgen::ControllerRef(set)};
+  for (PersistentVolumeClaim claim : set.spec->volumeClaimTemplates) {
+    const std::string volume = claim.metadata.name.str();
+    claim.metadata.name = volume + "-" + name;
+    claim.metadata.labels = set.spec->selector->matchLabels;
+    claim.status.reset();
+    pod.spec->volumes.push_back(
+        {.name = volume,
+         .persistentVolumeClaim = k8s::core::v1::PersistentVolumeClaimVolumeSource{.claimName = claim.metadata.name}});
+    (void)Written(core_.PersistentVolumeClaims(namespace_).Create(claim));
+  }
   return Written(core_.Pods(namespace_).Create(pod));
 }
 
