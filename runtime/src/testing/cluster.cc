@@ -63,7 +63,8 @@ Cluster::~Cluster() { delete impl_; }
 kgen::Connection Cluster::Connection() {
   return kgen::Connection::Over({.transport = impl_->endpoint->MakeTransport(),
                                  .executor = impl_->executor,
-                                 .observer = impl_->options.observer});
+                                 .observer = impl_->options.observer,
+                                 .tracer = impl_->options.tracer});
 }
 
 Result<std::string> Cluster::Serve(std::uint16_t port) {

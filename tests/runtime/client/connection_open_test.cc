@@ -9,6 +9,7 @@
 
 #include "kgen/client/config.h"
 #include "tests/runtime/client/client_fixture.h"
+#include "tests/support/recording_tracer.h"
 
 namespace kgen::testing {
 namespace {
@@ -49,6 +50,9 @@ TEST_F(OpenTest, SharesAnEqualConfigWhileItIsAlive) {
   EXPECT_FALSE(*first == Must(Connection::Open(other)));
   other = config_;
   other.observer = MakeShared<RecordingObserver>();
+  EXPECT_FALSE(*first == Must(Connection::Open(other)));
+  other = config_;
+  other.tracer = MakeShared<RecordingTracer>();
   EXPECT_FALSE(*first == Must(Connection::Open(other)));
 }
 

@@ -17,6 +17,7 @@
 #include "kgen/core/observer.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "kgen/core/tracer.h"
 #include "kgen/net/tls_config.h"
 
 namespace kgen::rest {
@@ -82,6 +83,7 @@ struct Config {
 
   Shared<Observer> observer{};  // Default: warnings go to standard error. NullObserver() for silence.
   Shared<Executor> executor{};  // Default: DefaultExecutor().
+  Shared<Tracer> tracer{};      // Default: none, and no header `traceparent`.
 
   // Returns everything except secrets, in one line.
   std::string ToString() const;

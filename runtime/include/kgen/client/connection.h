@@ -22,6 +22,7 @@
 #include "kgen/core/observer.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "kgen/core/tracer.h"
 #include "kgen/net/transport.h"
 
 namespace kgen {
@@ -55,6 +56,7 @@ struct ApiRequest {
   bool text = false;          // the response must be plain text, and is not looked into
   std::string accept{};       // media types to ask for; "": application/json
   Shared<SendGuard> guard{};  // null: the guard of Connection::With(), which is asked for writes only
+  TraceContext parent{};      // of the span of the request; not valid: Connection::trace()
 };
 
 struct ApiResponse {
@@ -110,6 +112,7 @@ class Connection {
     Shared<Executor> executor;
     Shared<Observer> observer{};  // null: warnings go to standard error
     std::string host = "in-process";
+    Shared<Tracer> tracer{};  // null: no spans
   };
   static Connection Over(Parts parts);
 
@@ -122,6 +125,9 @@ class Connection {
   // Returns this connection in a form in which writes (every method but GET) ask `guard` immediately before they are
   // sent. One that may not be sent fails with the guard's error.
   Connection With(Shared<SendGuard> guard) const;
+  // Returns this connection in a form in which the spans of requests are children of the span `parent`. The client of a
+  // reconcile function has such a connection; a program with spans of its own makes one. No use without Config::tracer.
+  Connection With(const TraceContext& parent) const;
 
   // Sends the request and collects the whole response. `done` runs exactly once, as posted work of the executor, and
   // must not block; an executor that shuts down destroys it without running it, like all its work. Its exceptions go to
@@ -145,16 +151,18 @@ class Connection {
   std::string_view host() const noexcept;
   std::string_view default_namespace() const noexcept;
   const std::stop_token& stop() const noexcept { return stop_; }  // of With(); without it one that is never requested
+  const TraceContext& trace() const noexcept { return trace_; }   // of With(); without it not valid
 
   friend bool operator==(const Connection& a, const Connection& b) noexcept { return a.state_ == b.state_; }
 
  private:
   friend class client::ConnectionState;
   explicit Connection(Shared<client::ConnectionState> state) noexcept;
-  void Guard(ApiRequest& request) const;
+  void Complete(ApiRequest& request) const;
   Shared<client::ConnectionState> state_;
   std::stop_token stop_{};
   Shared<SendGuard> guard_{};
+  TraceContext trace_{};
 };
 
 // The transport of Connection::Open(): HTTP/2 to the host of `config`, over TLS for https://, with its certificates and

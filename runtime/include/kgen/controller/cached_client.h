@@ -207,6 +207,8 @@ class CachedClient {
   CachedClient With(std::stop_token stop) const;
   // Returns a client that asks `guard` immediately before it sends a write.
   CachedClient With(Shared<SendGuard> guard) const;
+  // Returns a client the spans of whose requests are children of the span `parent`; see Connection::With().
+  CachedClient With(const TraceContext& parent) const;
   CachedClient WithFieldManager(std::string_view name) const;
   // Returns a client that notes the answers to writes that directly follow a state that the caller knows. For
   // controllers.

@@ -98,6 +98,7 @@ struct ClusterOptions {
   std::uint64_t behind = 0;
   Trace replay{};               // Default: empty. Replaces the seed if it is not.
   Shared<Observer> observer{};  // Default: warnings go to standard error. Of the connections of Connection().
+  Shared<Tracer> tracer{};      // Default: none. Of the connections of Connection().
   // Default: none. Kinds whose objects clients may send and receive in protobuf, as all built-in ones do on a real
   // server: k8s::Kinds(). What is behind the span must outlive the cluster, as tables do.
   std::span<const TypeTable* const> kinds{};

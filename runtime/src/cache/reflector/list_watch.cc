@@ -53,6 +53,12 @@ class ResourceListWatch final : public ListWatch {
   Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
     return Send(true, options, std::move(strand), std::move(sink));
   }
+  OpenSpan StartList() override {
+    OpenSpan span(client::ConnectionState::Of(resource_.connection())->tracer,
+                  {.kind = SpanKind::kList, .name = name_, .parent = resource_.connection().trace()});
+    list_ = span.context();
+    return span;
+  }
   Shared<StreamCall> Cluster(Shared<Strand> strand, Shared<StreamSink> sink) override {
     static constexpr KindInfo kNamespace = {.group = "",
                                             .version = "v1",
@@ -85,7 +91,9 @@ class ResourceListWatch final : public ListWatch {
     options.label_selector = selection_.label_selector;
     options.field_selector = selection_.field_selector;
     Result<ApiRequest> request = watch ? resource_.Watch(options) : resource_.List(options);
-    if (request) request->accept = Accept(watch);
+    if (!request) return request;
+    request->accept = Accept(watch);
+    if (!watch) request->parent = list_;
     return request;
   }
 
@@ -99,6 +107,7 @@ class ResourceListWatch final : public ListWatch {
   const Selection selection_;
   const ObjectForm form_;
   bool protobuf_;
+  TraceContext list_{};  // the span of the current list
   const std::string kind_;
   const std::string name_;
 };

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/observers/open_span.h"
 #include "kgen/client/connection.h"
 #include "kgen/client/options.h"
 #include "kgen/core/type_table.h"
@@ -26,6 +27,8 @@ class ListWatch : public SharedObject {
   // Responses are streamed to `sink` on `strand`.
   virtual Shared<StreamCall> List(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
   virtual Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
+  // Starts the span of a list. The requests of List() are its children until the next call.
+  virtual OpenSpan StartList() { return {}; }
   // Asks for the namespace kube-system, whose UID tells clusters apart. Null: the source cannot ask.
   virtual Shared<StreamCall> Cluster(Shared<Strand> strand, Shared<StreamSink> sink);
   // The gate of the connection, which decides which reflector may send its next request. If null, the reflector creates

@@ -322,6 +322,7 @@ void Reflector::OnContentType(std::string_view type) {
 void Reflector::UseJson(bool watch, const Error& error, Step step) {
   source_->UseJson();
   Report(watch, error.With(name_ + " come as JSON from now on, because their protobuf cannot be used"), Nanos(0));
+  if (auto* listing = std::get_if<Listing>(&state_)) listing->list.span.End({.error = &error});
   Go(step);
 }
 

@@ -178,6 +178,7 @@ class Reflector final : public SharedObject {
     bool without_pages = false;  // the full list after an expired continue token
     TimePoint started{};
     TimePoint last_bytes{};
+    OpenSpan span{};
   };
   // One watch request, streaming list or not.
   struct Watch {

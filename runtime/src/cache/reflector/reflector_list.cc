@@ -40,6 +40,7 @@ void Reflector::SendList(Turn turn) {
   ++lists_;
   List& list = state.list;
   list.started = Now();
+  list.span = source_->StartList();
   list.first.resource_version = ListVersion();
   if (const std::int64_t size = PageSize(list.first.resource_version); size > 0) list.first.limit = size;
   list.request = list.first;
@@ -104,7 +105,10 @@ void Reflector::OnListEnd(Listing& state, Result<void> end) {
   List& list = state.list;
   const Result<meta::v1::ListMeta> meta = FinishPage(state, std::move(end));
   if (!meta && !list.answered) Settle(state.request, meta.error());
-  if (!meta && !list.answered && IsNoConnection(meta.error())) return Park(false, meta.error(), &Reflector::SendList);
+  if (!meta && !list.answered && IsNoConnection(meta.error())) {
+    list.span.End({.error = &meta.error()});  // what follows is another list
+    return Park(false, meta.error(), &Reflector::SendList);
+  }
   if (!meta && IsNoConnection(meta.error())) state.request.turn().Lost();
   if (!meta && NeedsJson(meta.error())) return UseJson(false, meta.error(), &Reflector::SendList);
   if (!meta) return ListFailed(state, meta.error());
@@ -123,7 +127,10 @@ void Reflector::ListFailed(Listing& state, const Error& error) {
   const bool again_in_full = later_page && !list.without_pages && HasReasonExpired(error);
   const bool again_without_version =
       !list.first.resource_version.empty() && (IsExpired(error) || IsVersionTooLarge(error));
-  if (!again_in_full && !again_without_version) return EndRound(false, error.With("failed to list " + name_));
+  if (!again_in_full && !again_without_version) {
+    list.span.End({.error = &error});
+    return EndRound(false, error.With("failed to list " + name_));
+  }
   if (again_in_full) {
     list.without_pages = true;
     list.first.limit.reset();
@@ -143,6 +150,7 @@ void Reflector::ListFailed(Listing& state, const Error& error) {
 
 void Reflector::ListDone(Listing& state) {
   List done = std::move(state.list);
+  done.span.End({});
   if (done.paginated && done.first.resource_version == "0") server_pages_ = true;
   const Observer::Relisted event{name_, done.version, done.items.size(), false, Now() - done.started};
   NotifyObserver(observer_, [&](Observer& o) { o.OnRelisted(event); });

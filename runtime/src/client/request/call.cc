@@ -83,7 +83,7 @@ void AnswerOperation<T>::Refused() {
 
 template <typename T>
 void AnswerOperation<T>::Finish(Result<T> result) {
-  End();
+  End(result ? nullptr : &result.error());
   Done done = std::move(done_);
   done_ = nullptr;
   if (done) RunCallback(connection().observer, request().what, [&] { done(std::move(result)); });

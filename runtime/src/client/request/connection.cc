@@ -47,7 +47,8 @@ ConnectionState::ConnectionState(Connection::Parts parts, Shared<ThrottledObserv
       token(std::move(settings.token), std::move(settings.token_file)),
       exec(std::move(settings.exec)),
       gate(MakeShared<ReconnectGate>(executor)),
-      requests(MakeShared<RequestCounts>(HostOf(host))) {
+      requests(MakeShared<RequestCounts>(HostOf(host))),
+      tracer(std::move(settings.tracer)) {
   executor->ReportTo(observer);
   detail::OutOfMemory();
 }
@@ -74,6 +75,7 @@ Result<Connection> Connection::Over(const rest::Config& config, Shared<Transport
 Connection Connection::Over(Parts parts) {
   client::ConnectionState::Settings settings;
   settings.host = parts.host;
+  settings.tracer = std::move(parts.tracer);
   settings.user_agent = "kgen";
   return client::ConnectionState::Handle(std::move(parts), std::move(settings));
 }
@@ -90,24 +92,31 @@ Connection Connection::With(Shared<SendGuard> guard) const {
   return with;
 }
 
-void Connection::Guard(ApiRequest& request) const {
+Connection Connection::With(const TraceContext& parent) const {
+  Connection with(*this);
+  with.trace_ = parent;
+  return with;
+}
+
+void Connection::Complete(ApiRequest& request) const {
   if (!request.guard && request.method != "GET") request.guard = guard_;
+  if (!request.parent.valid()) request.parent = trace_;
 }
 
 void Connection::CallAsync(ApiRequest request, UniqueFunction<void(Result<ApiResponse>)> done) const {
   if (client::RefuseInForkedChild(state_->observer, request.what, done)) return;
-  Guard(request);
+  Complete(request);
   client::MakeCall<client::CallOperation>(state_, std::move(request), std::move(done))->Begin();
 }
 
 Result<ApiResponse> Connection::Call(ApiRequest request, std::stop_token stop) const {
-  Guard(request);
+  Complete(request);
   return client::CallAndWait<client::CallOperation>(*this, std::move(request), std::move(stop));
 }
 
 Shared<StreamCall> Connection::Stream(ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink) const {
   if (detail::ForkedChild()) sink->OnEnd(Fail(detail::ForkedError()));
-  Guard(request);
+  Complete(request);
   auto stream = MakeShared<client::StreamOperation>(state_, std::move(request), std::move(strand), std::move(sink));
   if (!detail::ForkedChild()) stream->Begin();
   return MakeShared<client::StreamHandle>(std::move(stream));

@@ -30,7 +30,8 @@ bool Equal(const rest::Config& a, const rest::Config& b) {
   return a.host == b.host && Equal(a.tls, b.tls) && a.bearer_token == b.bearer_token &&
          a.bearer_token_file == b.bearer_token_file && a.exec == b.exec && a.proxy_url == b.proxy_url &&
          a.user_agent == b.user_agent && a.namespace_ == b.namespace_ && a.qps == b.qps && a.burst == b.burst &&
-         a.timeout == b.timeout && a.protobuf == b.protobuf && a.observer == b.observer && a.executor == b.executor;
+         a.timeout == b.timeout && a.protobuf == b.protobuf && a.observer == b.observer && a.executor == b.executor &&
+         a.tracer == b.tracer;
 }
 
 // The live connections by config. Entries hold no references; a connection removes its entry when it is destroyed.
@@ -119,6 +120,7 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
   settings.burst = config.burst;
   settings.token = config.bearer_token;
   settings.token_file = config.bearer_token_file;
+  settings.tracer = config.tracer;
 
   Connection::Parts parts;
   parts.executor = config.executor ? config.executor : DefaultExecutor();

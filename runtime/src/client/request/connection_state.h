@@ -17,6 +17,7 @@
 #include "core/observers/throttled_observer.h"
 #include "kgen/client/config.h"
 #include "kgen/client/connection.h"
+#include "kgen/core/tracer.h"
 
 namespace kgen::client {
 
@@ -37,6 +38,7 @@ class ConnectionState : public SharedObject {
     std::string token{};
     std::string token_file{};
     Shared<ExecCredentials> exec{};  // or null
+    Shared<Tracer> tracer{};         // or null
   };
   // Events go to `throttle`, which passes them on to the observer; parts.observer is ignored.
   ConnectionState(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings);
@@ -66,6 +68,7 @@ class ConnectionState : public SharedObject {
   const Shared<ExecCredentials> exec;  // or null
   const Shared<ReconnectGate> gate;    // of the informers
   const Shared<RequestCounts> requests;
+  const Shared<Tracer> tracer;  // or null
 };
 
 }  // namespace kgen::client

@@ -45,6 +45,7 @@ class Operation::Sink final : public ResponseSink {
     if (!std::exchange(counted_, true)) Count(head.status);
     operation_->PostSelf([attempt = attempt_, head = std::move(head)](Operation& op) mutable {
       if (op.ended_ || op.attempt_ != attempt || op.cancelled() || op.given_up_) return;
+      op.status_ = head.status;
       op.TellWarnings(head);
       op.OnHead(std::move(head));
     });
@@ -85,6 +86,13 @@ Operation::Operation(Shared<ConnectionState> connection, ApiRequest request, Sha
 
 void Operation::Begin() {
   const TimePoint begun = connection_->clock->Now();
+  if (connection_->tracer) {
+    span_ = OpenSpan(connection_->tracer, {.kind = request_.watch ? SpanKind::kWatch : SpanKind::kRequest,
+                                           .name = request_.what,
+                                           .parent = request_.parent,
+                                           .method = request_.method,
+                                           .path = request_.path});
+  }
   PostSelf([begun](Operation& op) {
     if (op.request_.max_answer_bytes == 0) return op.OnFailed(op.Describe(NoAnswerBytes()));
     if (const std::optional<Nanos>& limit = op.request_.timeout) {
@@ -229,6 +237,7 @@ HttpRequest Operation::Compose(const std::string& token) const {
   http.headers.push_back({"user-agent", connection_->user_agent});
   if (!token.empty()) http.headers.push_back({"authorization", "Bearer " + token});
   if (!request_.content_type.empty()) http.headers.push_back({"content-type", request_.content_type});
+  if (span_) http.headers.push_back({"traceparent", span_.context().Traceparent()});
   http.body = request_.body;
   http.long_lived = request_.watch;
   http.guard = request_.guard;
@@ -243,6 +252,7 @@ void Operation::Attempt(const std::string& token) {
   if (request_.guard) {
     if (const Result<void> may = request_.guard->MaySend(); !may) return OnFailed(Describe(may.error()));
   }
+  ++sent_;
   exchange_ = connection_->transport->Start(Compose(token), MakeShared<Sink>(Shared<Operation>(this), attempt_));
 }
 
@@ -314,8 +324,9 @@ bool Operation::Again(Nanos delay, const Error& why) {
   return true;
 }
 
-void Operation::End() noexcept {
+void Operation::End(const Error* error) noexcept {
   ended_ = true;
+  span_.End({.error = error, .status = status_, .attempts = sent_});
   pause_.Cancel();
   time_limit_.Cancel();
   if (exchange_) exchange_->Cancel();

@@ -21,6 +21,7 @@
 
 #include "client/request/connection_state.h"
 #include "client/request/errors.h"
+#include "core/observers/open_span.h"
 #include "kgen/client/connection.h"
 #include "kgen/net/transport.h"
 
@@ -64,8 +65,8 @@ class Operation : public SharedObject {
     deadline_.reset();
     time_limit_.Cancel();
   }
-  // Ends the operation. No more events follow; a running exchange is cancelled.
-  void End() noexcept;
+  // Ends the operation, with `error` or, if that is null, well. No more events follow; a running exchange is cancelled.
+  void End(const Error* error) noexcept;
   // Gives the memory of bytes that were read back to the transport.
   void Recycle(std::string&& bytes) noexcept;
   // Returns credit that was kept.
@@ -124,6 +125,9 @@ class Operation : public SharedObject {
   TimePoint attempt_started_{};
   int attempt_ = 0;
   std::optional<Error> last_failure_{};  // of the attempt before this one
+  int status_ = 0;                       // of the last response
+  int sent_ = 0;                         // attempts
+  OpenSpan span_{};
   std::string refusal_{};
   std::optional<Error> given_up_{};             // set by GiveUp() until the transport has ended the exchange
   Shared<ExecCredentials::Waiting> waiting_{};  // for a credential

@@ -54,7 +54,7 @@ void StreamOperation::Consumed(std::size_t bytes) {
 }
 
 void StreamOperation::Finish(Result<void> end) {
-  End();
+  End(end ? nullptr : &end.error());
   const Shared<StreamSink> sink = std::exchange(sink_, {});
   if (sink) sink->OnEnd(std::move(end));
 }

@@ -308,6 +308,7 @@ class StreamReader : public SharedObject {
 
 template <typename Queue>
 Shared<StreamOperation> MakeQueuedStream(const Connection& connection, ApiRequest request, const Shared<Queue>& queue) {
+  request.parent = connection.trace();
   auto stream =
       MakeShared<StreamOperation>(ConnectionState::Of(connection), std::move(request), queue->strand(), queue);
   stream->KeepCredit();

@@ -52,6 +52,7 @@ void Refuse(Executor& executor, Error error, Callback<T> done) {
 Result<AnyRef> CallForList(const Connection& connection, Result<ApiRequest> request, const TypeTable& table,
                            const KindInfo& kind) {
   if (!request) return Fail(std::move(request).error());
+  request->parent = connection.trace();
   return client::CallAndWait<client::ListOperation>(connection, *std::move(request), {}, table, kind);
 }
 
@@ -59,6 +60,7 @@ void CallForListAsync(const Connection& connection, Result<ApiRequest> request, 
                       const KindInfo& kind, Callback<AnyRef> done) {
   if (client::RefuseInForkedChild(client::ConnectionState::Of(connection)->observer, "list", done)) return;
   if (!request) return Refuse(connection.executor(), std::move(request).error(), std::move(done));
+  request->parent = connection.trace();
   client::MakeCall<client::ListOperation>(client::ConnectionState::Of(connection), *std::move(request), std::move(done),
                                           table, kind)
       ->Begin();

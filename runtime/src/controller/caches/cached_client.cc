@@ -140,6 +140,11 @@ CachedClient CachedClient::With(Shared<SendGuard> guard) const {
   with.connection_ = connection_.With(std::move(guard));
   return with;
 }
+CachedClient CachedClient::With(const TraceContext& parent) const {
+  CachedClient with(*this);
+  with.connection_ = connection_.With(parent);
+  return with;
+}
 CachedClient CachedClient::WithFieldManager(std::string_view name) const {
   CachedClient with(*this);
   with.field_manager_ = name;

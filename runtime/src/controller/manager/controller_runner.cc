@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cache/wait_for_sync.h"
+#include "client/request/connection_state.h"
 #include "client/request/errors.h"
 #include "controller/queue/queue_state.h"
 #include "core/execution/jitter.h"
@@ -352,9 +353,11 @@ Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::
   }
   const Shared<WriteLog> log = skips ? MakeShared<WriteLog>() : Shared<WriteLog>();
   const Call call(*this, key, stop);
+  const RequestId id = NextId();
+  OpenSpan span = StartSpan(key, id);
   RequestState state{.key = key,
                      .controller = name_,
-                     .id = NextId(),
+                     .id = id,
                      .reasons = std::move(reasons),
                      .failures = queue_.NumRequeues(key),
                      .client = environment_.client.With(call.token()).With(log),
@@ -362,6 +365,7 @@ Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::
                      .deadline = call.deadline(),
                      .events = environment_.events,
                      .observer = environment_.observer};
+  if (span) state.client = state.client.With(span.context());
   if (state.reasons.count == 0) {  // another call has taken the reason together with its own
     state.reasons = {{{Cause::kRequeued, reconciled_ != nullptr ? reconciled_->kind : std::string_view(), key}}, 1};
   }
@@ -373,6 +377,7 @@ Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::
   metrics_.active.Add(-1);
   const TimePoint ended = environment_.executor->clock()->Now();
   metrics_.time.Observe(ended - call.started());
+  span.End({.error = result ? nullptr : &result.error()});
   if (skips) NoteOwnWrites(key, log->Take(), result);
   PastCall past{.key = key,
                 .id = state.id,
@@ -390,6 +395,13 @@ Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::
   past.reasons = std::move(state.reasons.first);
   recent_->Add(std::move(past));
   return result;
+}
+
+OpenSpan ControllerRunner::StartSpan(const ObjectKey& key, const RequestId& id) const {
+  const Shared<Tracer>& tracer = client::ConnectionState::Of(environment_.client.connection())->tracer;
+  if (!tracer) return {};
+  const std::string text = key.str();
+  return {tracer, {.kind = SpanKind::kReconcile, .name = name_, .key = text, .id = {id.data(), id.size()}}};
 }
 
 // Whether this call would only be made for what the last one has written. Everything that is not known to be that leads

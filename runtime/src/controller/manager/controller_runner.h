@@ -19,6 +19,7 @@
 #include "controller/manager/reasons.h"
 #include "controller/manager/recent_calls.h"
 #include "core/memory/mutex.h"
+#include "core/observers/open_span.h"
 #include "kgen/controller/cached_client.h"
 #include "kgen/controller/caches.h"
 #include "kgen/controller/controller.h"
@@ -125,6 +126,7 @@ class ControllerRunner final : public SharedObject {
   std::optional<Requeue> SkipOwnWrites(const ObjectKey& key, const Reasons& reasons);
   void NoteOwnWrites(const ObjectKey& key, std::vector<WriteLog::Entry> writes, const Result<Requeue>& result);
   RequestId NextId() noexcept;
+  OpenSpan StartSpan(const ObjectKey& key, const RequestId& id) const;
   Result<Requeue> Conclude(const RequestState& state, Result<Requeue> result, bool timed_out, bool stopping);
 
   const std::string name_;
