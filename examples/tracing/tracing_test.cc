@@ -72,18 +72,18 @@ TEST_P(TracingTest, AnUpdateIsWithinTheReconcileThatSentIt) {
   const std::vector<json> updates = Find("method", "PUT");
   ASSERT_EQ(updates.size(), 1u);
   const json& update = updates[0];
-  EXPECT_EQ(update["kind"], "request");
-  EXPECT_EQ(update["path"], "/api/v1/namespaces/default/configmaps/settings");
-  EXPECT_EQ(update["status"], 200);
-  EXPECT_EQ(update["attempts"], 1);
-  const std::vector<json> parents = Find("span_id", update["parent_id"].get<std::string>());
+  EXPECT_EQ(update.at("kind"), "request");
+  EXPECT_EQ(update.at("path"), "/api/v1/namespaces/default/configmaps/settings");
+  EXPECT_EQ(update.at("status"), 200);
+  EXPECT_EQ(update.at("attempts"), 1);
+  const std::vector<json> parents = Find("span_id", update.at("parent_id").get<std::string>());
   ASSERT_EQ(parents.size(), 1u);
-  EXPECT_EQ(parents[0]["kind"], "reconcile");
-  EXPECT_EQ(parents[0]["name"], "keys");
-  EXPECT_EQ(parents[0]["key"], "default/settings");
-  EXPECT_EQ(parents[0]["trace_id"], update["trace_id"]);
-  EXPECT_GE(update["duration_us"], 5000);
-  EXPECT_GE(parents[0]["duration_us"], update["duration_us"]);
+  EXPECT_EQ(parents[0].at("kind"), "reconcile");
+  EXPECT_EQ(parents[0].at("name"), "keys");
+  EXPECT_EQ(parents[0].at("key"), "default/settings");
+  EXPECT_EQ(parents[0].at("trace_id"), update.at("trace_id"));
+  EXPECT_GE(update.at("duration_us"), 5000);
+  EXPECT_GE(parents[0].at("duration_us"), update.at("duration_us"));
 }
 
 TEST_P(TracingTest, IdsAreThoseOfW3cAndDiffer) {
@@ -94,9 +94,9 @@ TEST_P(TracingTest, IdsAreThoseOfW3cAndDiffer) {
   };
   std::set<std::string> ids;
   for (const json& line : lines_) {
-    EXPECT_TRUE(is_id(line["trace_id"], 32)) << line;
-    EXPECT_TRUE(is_id(line["span_id"], 16)) << line;
-    EXPECT_TRUE(ids.insert(line["span_id"]).second) << line;
+    EXPECT_TRUE(is_id(line.at("trace_id"), 32)) << line;
+    EXPECT_TRUE(is_id(line.at("span_id"), 16)) << line;
+    EXPECT_TRUE(ids.insert(line.at("span_id")).second) << line;
   }
 }
 
@@ -109,8 +109,8 @@ TEST_P(TracingTest, AFailureIsInTheLine) {
     if (line.contains("error")) failed.push_back(line);
   }
   ASSERT_EQ(failed.size(), 1u);
-  EXPECT_EQ(failed[0]["status"], 409);
-  EXPECT_NE(failed[0]["error"].get<std::string>().find("Conflict"), std::string::npos);
+  EXPECT_EQ(failed[0].at("status"), 409);
+  EXPECT_NE(failed[0].at("error").get<std::string>().find("Conflict"), std::string::npos);
 }
 
 TEST_P(TracingTest, ASpanWithinATraceThatIsNotSampledIsNotWritten) {

@@ -3,6 +3,7 @@
 // The spans of an informer: one for each list, with its pages as children, and one for each watch.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ namespace kgen {
 namespace {
 
 using testing::RecordedSpan;
+using namespace std::chrono_literals;
 
 class ListSpanTest : public ::testing::TestWithParam<std::uint64_t> {
  protected:
@@ -104,11 +106,16 @@ TEST_P(ListSpanTest, AListThatCannotConnectEndsItsSpanWithTheError) {
 }
 
 TEST_P(ListSpanTest, AnInformerThatIsStoppedEndsItsSpans) {
-  AddPods(1);
-  Start();
+  cluster_.Inject({.verb = "list", .resource = "pods", .times = testing::kAlways, .stall = true});
+  (void)factory_.ForResource({"", "v1", "pods"});
+  factory_.Start();
+  cluster_.Advance(1s);
+  ASSERT_EQ(tracer_->Of(SpanKind::kList).size(), 1u);
+  EXPECT_TRUE(tracer_->Of(SpanKind::kList)[0].open());
   factory_.Shutdown();
   cluster_.RunUntilIdle();
   for (const RecordedSpan& span : tracer_->spans()) EXPECT_EQ(span.ends, 1) << span.name;
+  EXPECT_EQ(tracer_->Of(SpanKind::kList)[0].code, Code::kCancelled);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ListSpanTest, ::testing::Range<std::uint64_t>(1, 6));
