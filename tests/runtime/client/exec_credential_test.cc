@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+#include "kgen/core/log.h"
 #include "testing/certificates.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/support/http2_harness.h"
@@ -119,6 +120,23 @@ TEST_F(ExecTest, SendsTheTokenOfThePluginAndKeepsIt) {
     EXPECT_EQ(Authorization(i), "Bearer t1");
   }
   EXPECT_EQ(scripts_.runs(), 1);
+}
+
+TEST_F(ExecTest, ALogOfEverythingHasNothingOfWhatThePluginPrints) {
+  std::string log;
+  const auto observer = MakeLogObserver(
+      {.sink = FunctionSink([&](LogLevel, std::string_view line) { log += line; }), .levels = "trace"});
+  config_.exec = scripts_.Plugin(R"(echo using sEcReT-of-a-plugin >&2; answer '"token":"sEcReT-of-a-plugin"')");
+  Settings settings = Defaults();
+  settings.exec = MakeShared<ExecCredentials>(config_, executor_, identity_);
+  const Connection connection = client::ConnectionState::Handle({transport_, executor_, observer}, std::move(settings));
+  for (const char* body : {R"({"you":"sEcReT-of-a-plugin"})", "{}"}) {
+    transport_->Reply({.body = body, .headers = {{"content-type", "application/json"}}});
+    ASSERT_TRUE(connection.Call(Get()).has_value());
+  }
+  EXPECT_EQ(Authorization(0), "Bearer sEcReT-of-a-plugin");
+  EXPECT_THAT(log, AllOf(HasSubstr("authorization: (hidden)"), HasSubstr(R"({"you":"(hidden)"})")));
+  EXPECT_THAT(log, Not(HasSubstr("sEcReT")));
 }
 
 TEST_F(ExecTest, RunsThePluginAgainOnceTheCredentialHasExpired) {

@@ -168,6 +168,23 @@ class Observer : public SharedObject {
     std::string_view message;  // the first kilobyte of it
     std::size_t count = 1;
   };
+  // One attempt of a request is over, or a watch is open. Only for observers that want LogLevel::kDebug of
+  // LogComponent::kClient, see IsEnabled(). Headers and bodies are there only for those that want kTrace, a body to its
+  // first kilobyte, and neither has what docs/logging.md says is never shown.
+  struct Requested {
+    std::string_view method;
+    std::string_view url;          // with the query
+    std::string_view what;         // "get pods default/web-0"
+    int status = 0;                // 0: no response
+    Nanos took{};                  // until the response was read; for a watch, until it was open
+    const Error* error = nullptr;  // why there is no whole response
+    int attempt = 1;
+    bool detailed = false;               // whether the following are meant
+    std::string_view request_headers{};  // "accept: application/json, user-agent: ..."
+    std::string_view request_body{};
+    std::string_view response_headers{};
+    std::string_view response_body{};
+  };
   struct LimiterWaited {
     std::string_view what;  // "get pods", "executor threads"
     Nanos waited{};
@@ -194,6 +211,7 @@ class Observer : public SharedObject {
   virtual void OnRelisted(const Relisted&) {}
   virtual void OnConnectionChanged(const ConnectionChanged&) {}
   virtual void OnServerWarned(const ServerWarned&) {}
+  virtual void OnRequested(const Requested&) {}
   virtual void OnLimiterWaited(const LimiterWaited&) {}
 };
 

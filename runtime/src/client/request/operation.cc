@@ -47,6 +47,7 @@ class Operation::Sink final : public ResponseSink {
       if (op.ended_ || op.attempt_ != attempt || op.cancelled() || op.given_up_) return;
       op.status_ = head.status;
       op.TellWarnings(head);
+      if (op.log_) op.log_->OnHead(head);
       op.OnHead(std::move(head));
     });
   }
@@ -60,7 +61,9 @@ class Operation::Sink final : public ResponseSink {
     operation_->PostSelf([attempt = attempt_, end = std::move(end)](Operation& op) mutable {
       if (op.ended_ || op.attempt_ != attempt) return;
       op.exchange_ = {};
-      if (const std::optional<Error>& why = op.given_up_) {
+      const std::optional<Error>& why = op.given_up_;
+      op.CloseLog(why ? &*why : end.result ? nullptr : &end.result.error());
+      if (why) {
         const std::string progress = end.progress.empty() ? "" : ": " + end.progress;
         return op.OnFailed(op.Describe(Error(why->code(), why->message() + progress + op.LastAttempt())));
       }
@@ -253,12 +256,24 @@ void Operation::Attempt(const std::string& token) {
     if (const Result<void> may = request_.guard->MaySend(); !may) return OnFailed(Describe(may.error()));
   }
   ++sent_;
-  exchange_ = connection_->transport->Start(Compose(token), MakeShared<Sink>(Shared<Operation>(this), attempt_));
+  HttpRequest http = Compose(token);
+  if (connection_->observer->IsEnabled(LogComponent::kClient, LogLevel::kDebug)) [[unlikely]] {
+    log_ = RequestLog::Begin(connection_->observer, *connection_->clock, request_, http, connection_->host,
+                             sent_);
+  }
+  exchange_ = connection_->transport->Start(std::move(http), MakeShared<Sink>(Shared<Operation>(this), attempt_));
+}
+
+void Operation::CloseLog(const Error* error) noexcept {
+  if (!log_) return;
+  log_->Report(error);
+  log_.reset();
 }
 
 void Operation::Deliver(int attempt, std::string bytes) {
   if (ended_ || attempt_ != attempt || cancelled() || given_up_) return;
   const std::size_t size = bytes.size();
+  if (log_) log_->OnBytes(bytes);
   OnBytes(std::move(bytes));
   if (!keeps_credit_) Consume(size);
 }
@@ -316,6 +331,7 @@ std::optional<Error> Operation::NotAsAsked(const HttpHead& head, std::string_vie
 bool Operation::Again(Nanos delay, const Error& why) {
   last_failure_ = why;
   if (deadline_ && connection_->clock->Now() + delay >= *deadline_) return false;
+  CloseLog(nullptr);
   if (exchange_) exchange_->Cancel();
   exchange_ = {};
   ++attempt_;  // ignores later events of the old attempt
@@ -329,6 +345,7 @@ void Operation::End(const Error* error) noexcept {
   span_.End({.error = error, .status = status_, .attempts = sent_});
   pause_.Cancel();
   time_limit_.Cancel();
+  CloseLog(nullptr);
   if (exchange_) exchange_->Cancel();
   exchange_ = {};
   if (waiting_) connection_->exec->Leave(*waiting_);

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 
 #include "client/request/connection_state.h"
 #include "client/request/errors.h"
+#include "client/request/request_log.h"
 #include "core/observers/open_span.h"
 #include "kgen/client/connection.h"
 #include "kgen/net/transport.h"
@@ -113,13 +115,15 @@ class Operation : public SharedObject {
   void GiveUp(Error error);
   HttpRequest Compose(const std::string& token) const;
   void Deliver(int attempt, std::string bytes);
+  void CloseLog(const Error* error) noexcept;
 
   const Shared<ConnectionState> connection_;
   ApiRequest request_;
   const Shared<Strand> strand_;
   const Shared<ReservedPost> post_cancel_;  // Cancel() may run where nothing can handle a failure, as a stop callback
   Shared<Exchange> exchange_{};
-  Timer pause_{};  // limiter or retry
+  std::unique_ptr<RequestLog> log_{};  // of the current attempt, if somebody wants it
+  Timer pause_{};                      // limiter or retry
   Timer time_limit_{};
   std::optional<TimePoint> deadline_{};
   TimePoint attempt_started_{};

@@ -166,6 +166,21 @@ class Log final : public LogObserver {
     Say(LogLevel::kWarning, LogComponent::kClient, "the server warns", e,
         {{"request", e.what}, Many("count", e.count), {"warning", e.message}});
   }
+  void OnRequested(const Requested& e) override {
+    Say(e.detailed ? LogLevel::kTrace : LogLevel::kDebug, LogComponent::kClient, "request", e,
+        {{"method", e.method},
+         {"url", e.url},
+         {"request", e.what},
+         {"status", e.status},
+         {"milliseconds", Seconds(e.took) * 1e3},
+         {"attempt", e.attempt},
+         {"code", CodeOf(e.error)},
+         {"error", Text(e.error)},
+         {"request_headers", e.request_headers},
+         {"request_body", e.request_body},
+         {"response_headers", e.response_headers},
+         {"response_body", e.response_body}});
+  }
   void OnLimiterWaited(const LimiterWaited& e) override {
     const bool threads = e.what == "executor threads";
     Say(threads ? LogLevel::kWarning : LogLevel::kInfo, threads ? LogComponent::kExecutor : LogComponent::kClient,

@@ -19,6 +19,8 @@ std::string Seconds(Nanos duration) {
   return text;
 }
 
+double Milliseconds(Nanos duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
+
 std::string Of(std::string_view informer, const ObjectKey* key) {
   std::string text(informer);
   if (key != nullptr) text.append(" ").append(key->str());
@@ -151,6 +153,24 @@ std::string Sentence(const Observer::ConnectionChanged& event) {
 std::string Sentence(const Observer::ServerWarned& event) {
   return std::string(event.what).append(": the server warns: ").append(event.message) + Others(event.count, "warnings");
 }
+// As client-go writes it: "GET https://10.0.0.1:6443/api/v1/pods 200 in 12 milliseconds".
+std::string Sentence(const Observer::Requested& event) {
+  std::string line(event.method);
+  line.append(" ").append(event.url).append(" ");
+  line.append(event.status != 0 ? std::to_string(event.status) : "failed");
+  line.append(" in ").append(LogValue(Milliseconds(event.took)).ToString()).append(" milliseconds");
+  if (event.attempt > 1) line.append(", attempt ").append(std::to_string(event.attempt));
+  line.append(Why(event.error));
+  const auto add = [&line](std::string_view what, std::string_view text) {
+    if (!text.empty()) line.append("; ").append(what).append(": ").append(text);
+  };
+  add("request headers", event.request_headers);
+  add("request body", event.request_body);
+  add("response headers", event.response_headers);
+  add("response body", event.response_body);
+  return line;
+}
+
 std::string Sentence(const Observer::LimiterWaited& event) {
   const bool threads = event.what == "executor threads";
   std::string line(event.what);

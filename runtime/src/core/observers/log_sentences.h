@@ -26,6 +26,7 @@ std::string Sentence(const Observer::BacklogHigh& event);
 std::string Sentence(const Observer::Relisted& event);
 std::string Sentence(const Observer::ConnectionChanged& event);
 std::string Sentence(const Observer::ServerWarned& event);
+std::string Sentence(const Observer::Requested& event);
 std::string Sentence(const Observer::LimiterWaited& event);
 
 }  // namespace kgen::detail

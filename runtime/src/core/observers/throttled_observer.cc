@@ -369,6 +369,15 @@ void ThrottledObserver::OnServerWarned(const ServerWarned& warned) {
   }
   if (Admit(cause, event)) observer_->OnServerWarned(event);
 }
+// Whoever reports it has asked IsEnabled().
+void ThrottledObserver::OnRequested(const Requested& requested) {
+  Requested event = requested;
+  const std::string url = Shown(requested.url);
+  const std::string what = Shown(requested.what);
+  event.url = url;
+  event.what = what;
+  observer_->OnRequested(event);
+}
 // Running out of threads is worth a warning; the executor reports it once.
 void ThrottledObserver::OnLimiterWaited(const LimiterWaited& event) {
   if (!warnings_only_ || event.what == "executor threads") observer_->OnLimiterWaited(event);

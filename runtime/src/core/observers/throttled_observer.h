@@ -70,6 +70,7 @@ class ThrottledObserver final : public Observer {
   void OnRelisted(const Relisted& event) override;
   void OnConnectionChanged(const ConnectionChanged& event) override;
   void OnServerWarned(const ServerWarned& event) override;
+  void OnRequested(const Requested& event) override;
   void OnLimiterWaited(const LimiterWaited& event) override;
 
  private:
