@@ -12,13 +12,14 @@
 
 namespace kgen::integration {
 
-// Looks every 20 ms, for `limit` at most. False: it has not come true.
-inline bool Eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60)) {
+// Looks every 20 ms, for `limit` at most. False: it has not come true. A test that measures looks more often.
+inline bool Eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60),
+                       std::chrono::milliseconds interval = std::chrono::milliseconds(20)) {
   const auto end = std::chrono::steady_clock::now() + limit;
   auto pause = DefaultExecutor()->MakeWaiter("test");
   while (!condition()) {
     if (std::chrono::steady_clock::now() >= end) return false;
-    (void)pause->Wait({}, DefaultExecutor()->clock()->Now() + std::chrono::milliseconds(20));
+    (void)pause->Wait({}, DefaultExecutor()->clock()->Now() + interval);
   }
   return true;
 }

@@ -18,6 +18,8 @@ setup_packages=(
   libcurl4-openssl-dev
   # The forward proxy of tests/integration, and the Python client that talks to the in-memory cluster there.
   tinyproxy-bin python3-kubernetes
+  # ./dev container.
+  buildah mmdebstrap
   # The browser in which tests/integration looks at /debug.
   chromium
 )
