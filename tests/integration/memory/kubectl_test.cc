@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The network endpoint of the in-memory cluster with kubectl: the one that ./dev integration builds, or one in the
-// PATH. Without kubectl these tests are skipped.
+// The network endpoint of the in-memory cluster with kubectl. Without kubectl these tests are skipped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -9,7 +8,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -19,32 +17,13 @@
 #include "kgen/client/config.h"
 #include "kgen/client/connection.h"
 #include "kgen/testing/cluster.h"
+#include "tests/integration/memory/kubectl.h"
 
 namespace kgen::testing {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-std::string FindKubectl() {
-  if (const char* given = std::getenv("KGEN_TEST_KUBECTL"); given != nullptr) return given;
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const std::filesystem::path built = cache != nullptr
-                                          ? std::filesystem::path(cache) / "kgen"
-                                          : std::filesystem::path(home != nullptr ? home : "/") / ".cache" / "kgen";
-  std::error_code error;
-  for (const auto& folder : std::filesystem::directory_iterator(built, error)) {
-    if (const auto kubectl = folder.path() / "kubectl"; std::filesystem::exists(kubectl)) return kubectl.string();
-  }
-  for (std::string path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : ""; !path.empty();) {
-    const auto colon = path.find(':');
-    const auto kubectl = std::filesystem::path(path.substr(0, colon)) / "kubectl";
-    if (std::filesystem::exists(kubectl, error)) return kubectl.string();
-    path.erase(0, colon == std::string::npos ? colon : colon + 1);
-  }
-  return {};
-}
 
 class KubectlTest : public ::testing::Test {
  protected:
