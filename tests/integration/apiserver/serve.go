@@ -101,7 +101,7 @@ func apiServerFlags(s *site, watchCache bool) []string {
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + s.path("sa.key"),
 		"--service-account-signing-key-file=" + s.path("sa.key"),
-		"--service-cluster-ip-range=10.0.0.0/24",
+		"--service-cluster-ip-range=10.0.0.0/16",
 		// Without a controller manager nobody makes the service accounts that this plugin waits for.
 		"--disable-admission-plugins=ServiceAccount",
 		"--enable-priority-and-fairness=false",
