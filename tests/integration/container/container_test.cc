@@ -59,8 +59,8 @@ class ImageTest : public ::testing::Test {
     for (std::string word; arguments >> word;) words.push_back(word);
     return std::make_unique<Program>("/usr/bin/unshare", words, std::vector<std::string>{});
   }
-  // Whether the program follows objects, which it does once its caches are filled.
-  bool BecomesReady() {
+  // Whether the program has opened a watch, through which its caches also get their first list.
+  bool FollowsTheServer() {
     return Eventually([&] { return cluster_.census().watches > 0; }, std::chrono::seconds(60),
                       std::chrono::milliseconds(1));
   }
@@ -92,14 +92,14 @@ TEST_F(ImageTest, RunsWithoutWritingToItsFileSystemAndStopsAtASignal) {
   for (int round = 0; round < 5; ++round) {
     const auto begin = std::chrono::steady_clock::now();
     const auto program = Start();
-    EXPECT_TRUE(BecomesReady()) << program->errors();
+    EXPECT_TRUE(FollowsTheServer()) << program->errors();
     times.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin));
     program->Signal(SIGTERM);
     ASSERT_EQ(program->Wait(), 0) << program->errors();
     ASSERT_TRUE(Eventually([&] { return cluster_.census().watches == 0; }));
   }
   std::ranges::sort(times);
-  std::cout << "ready " << times[times.size() / 2].count() << " ms after its start, in the median of five\n";
+  std::cout << "first watch " << times[times.size() / 2].count() << " ms after the start, in the median of five\n";
 }
 
 }  // namespace
