@@ -88,6 +88,25 @@ TEST_F(RequestLogTest, WritesNothingBelowItsLevel) {
   EXPECT_THAT(lines_, SizeIs(1));
 }
 
+TEST_F(RequestLogTest, ReportsRequestsOnlyToObserversThatWantThem) {
+  struct Counting final : Observer {
+    bool IsEnabled(LogComponent component, LogLevel level) const noexcept override {
+      return component == LogComponent::kClient && level <= most;
+    }
+    void OnRequested(const Requested& event) override { counts.emplace_back(event.detailed); }
+    LogLevel most = LogLevel::kInfo;
+    std::vector<bool> counts;
+  };
+  const auto counting = MakeShared<Counting>();
+  const Connection connection = client::ConnectionState::Handle({transport_, executor_, counting}, Defaults());
+  for (const LogLevel most : {LogLevel::kInfo, LogLevel::kDebug, LogLevel::kTrace}) {
+    counting->most = most;
+    transport_->Reply({.body = "{}"});
+    EXPECT_TRUE(connection.Call(Get()).has_value());
+  }
+  EXPECT_THAT(counting->counts, ElementsAre(false, true));
+}
+
 TEST_F(RequestLogTest, WritesEachAttemptAndWhyItFailed) {
   const Connection connection = Logging("client=debug");
   transport_->Reply({.status = 0, .broken = Error(Code::kUnavailable, "reset by peer"), .lost = true});

@@ -103,6 +103,7 @@ TEST_F(LogTest, WritesFieldsOfAProgramInEachFormat) {
                              {"count", -3},
                              {"bytes", std::size_t{7}},
                              {"share", 0.25},
+                             {"at", 1700000000.5},
                              {"done", true},
                              {"nan", std::numeric_limits<double>::quiet_NaN()},
                              {"a b", "x"},
@@ -116,18 +117,22 @@ TEST_F(LogTest, WritesFieldsOfAProgramInEachFormat) {
   Make(LogFormat::kLogfmt)->OnLogged(event);
   Make(LogFormat::kJson)->OnLogged(event);
   ASSERT_THAT(lines_, SizeIs(3));
-  EXPECT_THAT(lines_[0], EndsWith(" INFO kgen: web default/a: reconcile 0123456789abcdef: shipping item=\"two words\" "
-                                  "count=-3 bytes=7 share=0.25 done=true nan=nan a_b=x level=\"my own\" id=\"\" "
-                                  "bad=\"\xEF\xBF\xBD!\" none=\"\"\n"));
-  EXPECT_THAT(lines_[1], EndsWith(" message=shipping controller=web object=default/a id=0123456789abcdef "
-                                  "item=\"two words\" count=-3 bytes=7 share=0.25 done=true nan=nan a_b=x "
-                                  "level_=\"my own\" id_=\"\" bad=\"\xEF\xBF\xBD!\" none=\"\"\n"));
-  EXPECT_THAT(lines_[2], EndsWith(R"("controller":"web","object":"default/a","id":"0123456789abcdef",)"
-                                  R"("item":"two words","count":-3,"bytes":7,"share":0.25,"done":true,"nan":"nan",)"
-                                  R"("a b":"x","level_":"my own","id_":"","bad":")"
-                                  "\xEF\xBF\xBD"
-                                  R"(!","none":""})"
-                                  "\n"));
+  EXPECT_THAT(lines_[0],
+              EndsWith(" INFO kgen: web default/a: reconcile 0123456789abcdef: shipping item=\"two words\" "
+                       "count=-3 bytes=7 share=0.25 at=1700000000.5 done=true nan=nan a_b=x level=\"my own\" id=\"\" "
+                       "bad=\"\xEF\xBF\xBD!\" none=\"\"\n"));
+  EXPECT_THAT(lines_[1],
+              EndsWith(" message=shipping controller=web object=default/a id=0123456789abcdef "
+                       "item=\"two words\" count=-3 bytes=7 share=0.25 at=1700000000.5 done=true nan=nan a_b=x "
+                       "level_=\"my own\" id_=\"\" bad=\"\xEF\xBF\xBD!\" none=\"\"\n"));
+  EXPECT_THAT(
+      lines_[2],
+      EndsWith(R"("controller":"web","object":"default/a","id":"0123456789abcdef",)"
+               R"("item":"two words","count":-3,"bytes":7,"share":0.25,"at":1700000000.5,"done":true,"nan":"nan",)"
+               R"("a b":"x","level_":"my own","id_":"","bad":")"
+               "\xEF\xBF\xBD"
+               R"(!","none":""})"
+               "\n"));
 }
 
 TEST_F(LogTest, CutsALineAtItsLimitAndKeepsItWhole) {

@@ -258,8 +258,7 @@ void Operation::Attempt(const std::string& token) {
   ++sent_;
   HttpRequest http = Compose(token);
   if (connection_->observer->IsEnabled(LogComponent::kClient, LogLevel::kDebug)) [[unlikely]] {
-    log_ = RequestLog::Begin(connection_->observer, *connection_->clock, request_, http, connection_->host,
-                             sent_);
+    log_ = RequestLog::Begin(connection_->observer, *connection_->clock, request_, http, connection_->host, sent_);
   }
   exchange_ = connection_->transport->Start(std::move(http), MakeShared<Sink>(Shared<Operation>(this), attempt_));
 }

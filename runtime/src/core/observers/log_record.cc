@@ -1,8 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/core/log_record.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace kgen {
 
@@ -17,9 +18,8 @@ std::string LogValue::ToString() const {
     case Kind::kUnsigned:
       return std::to_string(unsigned_);
     case Kind::kReal: {
-      char text[32];
-      std::snprintf(text, sizeof text, "%.6g", real_);
-      return text;
+      std::array<char, 32> text{};
+      return {text.data(), std::to_chars(text.data(), text.data() + text.size(), real_).ptr};
     }
     case Kind::kBool:
       return bool_ ? "true" : "false";
