@@ -205,9 +205,10 @@ TEST_F(LogTest, WarnsOnceOfMalformedLevelsInTheOptionAndTheEnvironment) {
   setenv("KGEN_LOG", "WARN", 1);
   const auto log = Make(LogFormat::kText, "client=loud,off");
   const std::string begin = std::string(kTime) + " WARNING kgen: ";
-  EXPECT_THAT(lines_, ElementsAre(StartsWith(begin + "LogOptions::levels is ignored: \"client=loud,off\": \"loud\" at "
-                                                     "character 8 is no level"),
-                                  StartsWith(begin + "KGEN_LOG is ignored: \"WARN\": \"WARN\" at character 1 is no ")));
+  EXPECT_THAT(lines_,
+              ElementsAre(StartsWith(begin + "LoggingOptions::levels is ignored: \"client=loud,off\": \"loud\" at "
+                                             "character 8 is no level"),
+                          StartsWith(begin + "KGEN_LOG is ignored: \"WARN\": \"WARN\" at character 1 is no ")));
   EXPECT_TRUE(log->IsEnabled(LogComponent::kClient, LogLevel::kInfo));
 }
 

@@ -18,8 +18,8 @@
 // fields after it are left out. Text of servers and programs is escaped, so that a record stays one line.
 //
 // Levels: each component writes what is at most as verbose as its level. All begin at LogLevel::kInfo.
-// LogOptions::levels changes that, then the environment variable KGEN_LOG, then SetLevels(). A connection without an
-// observer obeys KGEN_LOG, too: it has a log with the default options, behind a limit on repetitions
+// LoggingOptions::levels changes that, then the environment variable KGEN_LOG, then SetLevels(). A connection without
+// an observer obeys KGEN_LOG, too: it has a log with the default options, behind a limit on repetitions
 // (kgen/core/observer.h). All three have this form:
 //
 //   info                        all components
@@ -66,7 +66,7 @@ Shared<LogSink> FunctionSink(std::function<void(LogLevel severity, std::string_v
 
 enum class LogFormat : std::uint8_t { kText, kLogfmt, kJson };
 
-struct LogOptions {
+struct LoggingOptions {
   LogFormat format = LogFormat::kText;
   Shared<LogSink> sink{};  // null: StderrSink()
   std::string levels{};    // as above; "": info
@@ -86,7 +86,7 @@ class LogObserver : public Observer {
 };
 
 // Returns a new log. Reads KGEN_LOG now, once.
-Shared<LogObserver> MakeLogObserver(LogOptions options = {});
+Shared<LogObserver> MakeLogObserver(LoggingOptions options = {});
 
 }  // namespace kgen
 

@@ -32,11 +32,11 @@ LogField Wait(std::string_view key, Nanos duration) {
 
 class Log final : public LogObserver {
  public:
-  explicit Log(LogOptions options)
+  explicit Log(LoggingOptions options)
       : format_(options.format),
         sink_(options.sink ? std::move(options.sink) : StderrSink()),
         clock_(options.clock ? std::move(options.clock) : SystemClock()) {
-    Begin("LogOptions::levels", options.levels);
+    Begin("LoggingOptions::levels", options.levels);
     const char* const variable = std::getenv(kVariable);
     Begin(kVariable, variable != nullptr ? variable : "");
   }
@@ -223,7 +223,7 @@ class Log final : public LogObserver {
 
 }  // namespace
 
-Shared<LogObserver> MakeLogObserver(LogOptions options) { return MakeShared<Log>(std::move(options)); }
+Shared<LogObserver> MakeLogObserver(LoggingOptions options) { return MakeShared<Log>(std::move(options)); }
 
 Shared<Observer> NullObserver() {
   static const Shared<Observer>& observer = *new Shared<Observer>(MakeShared<Observer>());  // as below
