@@ -26,9 +26,7 @@ using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
@@ -214,6 +212,7 @@ TEST_F(LogTest, WarnsOnceOfMalformedLevelsInTheOptionAndTheEnvironment) {
 
 TEST_F(LogTest, WritesToAFileAtOnceAndLeavesItOpen) {
   std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
   MakeLogObserver({.sink = FileSink(file), .clock = executor_->clock()})
       ->OnRelisted({.informer = "pods", .resource_version = "7"});
   char line[200] = "";

@@ -2,10 +2,11 @@
 #include "client/request/request_log.h"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <utility>
 #include <vector>
 
-#include "core/json/lexer.h"
 #include "core/observers/notify_observer.h"
 #include "core/secrets.h"
 
@@ -28,10 +29,10 @@ std::string Decoded(std::string_view segment) {
   for (std::size_t at = 0; at < segment.size(); ++at) {
     char c = segment[at];
     if (c == '%' && at + 2 < segment.size()) {
-      const int high = detail::HexDigit(segment[at + 1]);
-      const int low = detail::HexDigit(segment[at + 2]);
-      if (high >= 0 && low >= 0) {
-        c = static_cast<char>(high * 16 + low);
+      unsigned char code = 0;
+      const char* const digits = segment.data() + at + 1;
+      if (std::from_chars(digits, digits + 2, code, 16).ptr == digits + 2) {
+        c = static_cast<char>(code);
         at += 2;
       }
     }
