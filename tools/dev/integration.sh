@@ -108,7 +108,7 @@ verb_integration() {
   configure dev
   has_target dev integration_test || missing "target integration_test" "the integration tests"
   # The name of a binary, with or without _test, or a filter as for ./dev test.
-  local binary binaries="integration_test cpp_first_test controller_gen_test sample_controller_test operator_test memory_cluster_test protobuf_test" filter=${1:-} command
+  local binary binaries="integration_test cpp_first_test controller_gen_test sample_controller_test operator_test deploy_test memory_cluster_test protobuf_test" filter=${1:-} command
   case " $binaries " in *" ${filter%_test}_test "*) binaries=${filter%_test}_test filter= ;; esac
   case $filter in "" | *[*:]*) ;; *) filter="*$filter*" ;; esac
   # shellcheck disable=SC2086
@@ -126,7 +126,7 @@ verb_integration() {
       sample_controller_test)
         command=(env KGEN_TEST_COMPARISON="$PWD/build/comparison" "$folder/apiserver" --audit --)
         ;;
-      memory_cluster_test)
+      deploy_test | memory_cluster_test)
         command=(env KGEN_TEST_KUBECTL="$folder/kubectl" KGEN_TEST_CONTROLLER="$PWD/build/controller")
         ;;
       protobuf_test)

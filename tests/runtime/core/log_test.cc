@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -211,14 +212,14 @@ TEST_F(LogTest, WarnsOnceOfMalformedLevelsInTheOptionAndTheEnvironment) {
 }
 
 TEST_F(LogTest, WritesToAFileAtOnceAndLeavesItOpen) {
-  std::FILE* const file = std::tmpfile();
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
   ASSERT_NE(file, nullptr);
-  MakeLogObserver({.sink = FileSink(file), .clock = executor_->clock()})
+  MakeLogObserver({.sink = FileSink(file.get()), .clock = executor_->clock()})
       ->OnRelisted({.informer = "pods", .resource_version = "7"});
   char line[200] = "";
-  EXPECT_GT(::pread(::fileno(file), line, sizeof line - 1, 0), 0);
+  EXPECT_GT(::pread(::fileno(file.get()), line, sizeof line - 1, 0), 0);
   EXPECT_THAT(line, AllOf(StartsWith(std::string(kTime) + " INFO kgen: pods: listed 0 objects"), EndsWith("\n")));
-  EXPECT_EQ(std::fclose(file), 0);
+  EXPECT_EQ(std::fclose(file.release()), 0);
 }
 
 TEST_F(LogTest, HidesSecretsInTheFieldsOfAProgram) {
