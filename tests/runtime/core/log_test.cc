@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -209,6 +210,17 @@ TEST_F(LogTest, WarnsOnceOfMalformedLevelsInTheOptionAndTheEnvironment) {
                                              "character 8 is no level"),
                           StartsWith(begin + "KGEN_LOG is ignored: \"WARN\": \"WARN\" at character 1 is no ")));
   EXPECT_TRUE(log->IsEnabled(LogComponent::kClient, LogLevel::kInfo));
+}
+
+TEST_F(LogTest, LosesALineWhoseSinkThrowsAndNothingElse) {
+  int calls = 0;
+  const auto log = MakeLogObserver({.sink = FunctionSink([&](LogLevel, std::string_view) {
+                                      ++calls;
+                                      throw std::runtime_error("the disk is full");
+                                    }),
+                                    .levels = "nonsense"});
+  log->OnRelisted({.informer = "pods", .resource_version = "7"});
+  EXPECT_EQ(calls, 2);
 }
 
 TEST_F(LogTest, WritesToAFileAtOnceAndLeavesItOpen) {

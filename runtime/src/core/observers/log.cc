@@ -210,9 +210,12 @@ class Log final : public LogObserver {
 
   void Write(const detail::LogHead& head, std::string_view message, std::string_view sentence,
              std::span<const LogField> fields, std::span<const LogField> more) {
-    sink_->Write(head.level, format_ == LogFormat::kText
-                                 ? detail::TextLine(head, sentence)
-                                 : detail::StructuredLine(format_, head, message, fields, more));
+    const std::string line = format_ == LogFormat::kText ? detail::TextLine(head, sentence)
+                                                         : detail::StructuredLine(format_, head, message, fields, more);
+    try {
+      sink_->Write(head.level, line);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): there is nowhere else to say so
+    }
   }
 
   const LogFormat format_;
