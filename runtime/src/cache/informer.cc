@@ -351,9 +351,7 @@ InformerStatus Informer::status() const {
   std::vector<Shared<Listener>> listeners;
   {
     const MutexLock lock(mutex_);
-    for (std::size_t i = 0; i < failure_counts_.size(); ++i) {
-      if (failure_counts_[i] > 0) status.failure_counts.push_back({static_cast<Code>(i), failure_counts_[i]});
-    }
+    status.failure_counts = failure_counts_;
     listeners = listeners_;
   }
   if (status.current_as_of) status.age = std::max(Nanos(0), Nanos(executor_->clock()->Now() - *status.current_as_of));

@@ -195,7 +195,7 @@ class Informer final : public SharedObject {
   TransformFunction transform_ KGEN_GUARDED_BY(mutex_) = settings_.transform;
   InformerStatus status_ KGEN_GUARDED_BY(mutex_);
   // By code. Apart from status_, which every transaction replaces.
-  std::array<std::uint64_t, static_cast<std::size_t>(Code::kServer) + 1> failure_counts_ KGEN_GUARDED_BY(mutex_) = {};
+  CountsByCode failure_counts_ KGEN_GUARDED_BY(mutex_) = {};
   std::vector<Shared<Listener>> listeners_ KGEN_GUARDED_BY(mutex_);  // for Join
   std::vector<Shared<Listener>> spare_ KGEN_GUARDED_BY(mutex_);      // empty, with room for a copy of listeners_
   std::vector<StatusWatch*> watches_ KGEN_GUARDED_BY(mutex_);        // each removes itself

@@ -4,6 +4,7 @@
 #ifndef KGEN_CACHE_INFORMER_STATUS_H_
 #define KGEN_CACHE_INFORMER_STATUS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -47,11 +48,8 @@ struct HandlerStatus {
   Nanos running{};               // for how long the running call has been running; 0 without one
 };
 
-// How many lists and watches of an informer have failed with one code.
-struct FailureCount {
-  Code code{};
-  std::uint64_t count = 0;
-};
+// A count for each code: counts[static_cast<std::size_t>(Code::kForbidden)].
+using CountsByCode = std::array<std::uint64_t, static_cast<std::size_t>(Code::kServer) + 1>;
 
 // The status of an informer at one moment.
 struct InformerStatus {
@@ -83,9 +81,8 @@ struct InformerStatus {
   // walks.
   std::size_t object_bytes = 0;
   std::uint64_t lists = 0, watches = 0, events = 0;
-  // Failures since the start, by code, each as Observer::OnListOrWatchFailed() reports it. Codes without one are
-  // absent.
-  std::vector<FailureCount> failure_counts{};
+  // Lists and watches that failed since the start, each as Observer::OnListOrWatchFailed() reports it.
+  CountsByCode failure_counts{};
   std::vector<HandlerStatus> handlers{};  // the registered ones, in the order of their registration
 };
 

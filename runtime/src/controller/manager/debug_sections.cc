@@ -70,8 +70,11 @@ DebugCell RateOrNone(const std::optional<double>& rate) { return rate ? RateCell
 
 std::string Failures(const InformerStatus& informer) {
   std::string text;
-  for (const cache::FailureCount& each : informer.failure_counts) {
-    text.append(text.empty() ? "" : ", ").append(ToString(each.code)).append(" ").append(std::to_string(each.count));
+  for (std::size_t i = 0; i < informer.failure_counts.size(); ++i) {
+    const std::uint64_t count = informer.failure_counts[i];
+    if (count == 0) continue;
+    text.append(text.empty() ? "" : ", ").append(ToString(static_cast<Code>(i))).append(" ");
+    text += std::to_string(count);
   }
   return text;
 }

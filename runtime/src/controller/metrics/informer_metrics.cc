@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -62,8 +63,9 @@ class Families {
     lists_.Add(labels, static_cast<double>(status.lists));
     watches_.Add(labels, static_cast<double>(status.watches));
     events_.Add(labels, static_cast<double>(status.events));
-    for (const cache::FailureCount& each : status.failure_counts) {
-      failures_.Add(With(labels, {"code", std::string(ToString(each.code))}), static_cast<double>(each.count));
+    for (std::size_t i = 0; i < status.failure_counts.size(); ++i) {
+      const auto count = static_cast<double>(status.failure_counts[i]);
+      if (count > 0) failures_.Add(With(labels, {"code", std::string(ToString(static_cast<Code>(i)))}), count);
     }
     for (const cache::HandlerStatus& each : status.handlers) AddHandler(With(labels, {"handler", each.name}), each);
   }

@@ -12,6 +12,7 @@
 #include "core/observers/log_levels.h"
 #include "core/observers/log_line.h"
 #include "core/observers/log_sentences.h"
+#include "core/observers/text_log.h"
 #include "core/quoted.h"
 
 namespace kgen {
@@ -30,10 +31,15 @@ LogField Wait(std::string_view key, Nanos duration) {
   return {key, duration > Nanos::zero() ? LogValue(Seconds(duration)) : LogValue("")};
 }
 
+// A pointer, so that a program with the default log alone does not contain the other formats.
+using Structured = decltype(&detail::StructuredLine);
+
 class Log final : public LogObserver {
  public:
-  explicit Log(LoggingOptions options)
+  // `structured` may be null for LogFormat::kText.
+  Log(LoggingOptions options, Structured structured)
       : format_(options.format),
+        structured_(structured),
         sink_(options.sink ? std::move(options.sink) : StderrSink()),
         clock_(options.clock ? std::move(options.clock) : SystemClock()) {
     Begin("LoggingOptions::levels", options.levels);
@@ -211,7 +217,7 @@ class Log final : public LogObserver {
   void Write(const detail::LogHead& head, std::string_view message, std::string_view sentence,
              std::span<const LogField> fields, std::span<const LogField> more) {
     const std::string line = format_ == LogFormat::kText ? detail::TextLine(head, sentence)
-                                                         : detail::StructuredLine(format_, head, message, fields, more);
+                                                         : structured_(format_, head, message, fields, more);
     try {
       sink_->Write(head.level, line);
     } catch (...) {  // NOLINT(bugprone-empty-catch): there is nowhere else to say so
@@ -219,6 +225,7 @@ class Log final : public LogObserver {
   }
 
   const LogFormat format_;
+  const Structured structured_;
   const Shared<LogSink> sink_;
   const Shared<Clock> clock_;
   detail::LogLevels levels_;
@@ -226,7 +233,13 @@ class Log final : public LogObserver {
 
 }  // namespace
 
-Shared<LogObserver> MakeLogObserver(LoggingOptions options) { return MakeShared<Log>(std::move(options)); }
+Shared<LogObserver> MakeLogObserver(LoggingOptions options) {
+  return MakeShared<Log>(std::move(options), &detail::StructuredLine);
+}
+
+Shared<LogObserver> detail::MakeTextLog(Shared<Clock> clock) {
+  return MakeShared<Log>(LoggingOptions{.clock = std::move(clock)}, nullptr);
+}
 
 Shared<Observer> NullObserver() {
   static const Shared<Observer>& observer = *new Shared<Observer>(MakeShared<Observer>());  // as below
@@ -235,7 +248,7 @@ Shared<Observer> NullObserver() {
 
 Shared<Observer> StderrObserver() {
   // Used until the process ends.
-  static const Shared<Observer>& observer = *new Shared<Observer>(MakeLogObserver());
+  static const Shared<Observer>& observer = *new Shared<Observer>(detail::MakeTextLog({}));
   return observer;
 }
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "core/observers/notify_observer.h"
+#include "core/observers/text_log.h"
 #include "core/secrets.h"
 #include "kgen/core/function.h"
-#include "kgen/core/log.h"
 
 namespace kgen {
 namespace {
@@ -191,7 +191,7 @@ ThrottledObserver::ThrottledObserver(Shared<Observer> observer, Shared<Executor>
       clock_(executor_->clock()),
       observer_(observer                  ? std::move(observer)
                 : clock_ == SystemClock() ? StderrObserver()
-                                          : MakeLogObserver({.clock = clock_})) {}
+                                          : detail::MakeTextLog(clock_)) {}
 
 void ThrottledObserver::Close() noexcept {
   std::vector<Due> due;
