@@ -245,7 +245,7 @@ TEST_F(OperatorTest, KeepsTheFieldsOfANewerCrd) {
   ASSERT_TRUE(Eventually([&] { return !RealApiServer::Kubectl(with_note("before")).contains("unknown field"); }));
   Patch("before", R"({"settings":{"cache":"30Mi"}})");
   ASSERT_TRUE(Settle());
-  Must(stores_->Delete("before"));  // the operator then updates the store, to remove its finalizer
+  Must(stores_->Delete("before"));  // the operator then patches the store, to remove its finalizer
   const auto apply = folder_ / "after.json";
   std::ofstream(apply) << R"({"apiVersion":"kv.example.com/v1","kind":"Store","metadata":{"name":"after"},)"
                        << R"("spec":{"replicas":1,"note":"kept"}})";
