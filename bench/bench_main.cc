@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "bench/comparisons.h"
-#include "bench/soak_server.h"
+#include "bench/replay/pod_server.h"
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments[0] == "soak") return kgen::bench::SoakMain({argv + 2, argv + argc});
-  if (!arguments.empty() && arguments[0] == kgen::bench::kSoakServerFlag)
+  if (!arguments.empty() && arguments[0] == "scale") return kgen::bench::ScaleMain({argv + 2, argv + argc});
+  if (!arguments.empty() && arguments[0] == kgen::bench::kScaleClientFlag)
+    return kgen::bench::ScaleClientMain({argv + 2, argv + argc});
+  if (!arguments.empty() && arguments[0] == kgen::bench::kPodServerFlag)
     return kgen::bench::ServePods({argv + 2, argv + argc});
   if (!arguments.empty() && arguments[0] == kgen::bench::kWarmStartFlag)
     return kgen::bench::WarmStartMain({argv + 2, argv + argc});
@@ -22,5 +25,6 @@ int main(int argc, char** argv) {
   if (wanted("longest_task")) kgen::bench::MeasureLongestTasks();
   if (wanted("warm_start")) kgen::bench::MeasureWarmStarts();
   if (wanted("pod_lookup")) kgen::bench::MeasurePodLookups();
+  if (wanted("event_cost")) kgen::bench::MeasureEventCosts();
   return 0;
 }

@@ -38,8 +38,12 @@ std::string AsProtobufList(const std::vector<std::string>& pods, std::string_vie
   return codec::EnvelopeOf("v1", "PodList", list);
 }
 
+std::string FrameOfMessage(std::string_view type, std::string_view message) {
+  return FrameOf(type, codec::EnvelopeOf("v1", "Pod", message));
+}
+
 std::string AsProtobufEvent(std::string_view type, std::string_view pod) {
-  return FrameOf(type, codec::EnvelopeOf("v1", "Pod", AsProtobufPod(pod)));
+  return FrameOfMessage(type, AsProtobufPod(pod));
 }
 
 std::string AsProtobufEvents(const std::vector<std::string>& pods, const std::string& version) {

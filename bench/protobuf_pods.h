@@ -18,6 +18,8 @@ std::string AsProtobufPod(std::string_view pod);
 std::string AsProtobufList(const std::vector<std::string>& pods, std::string_view version);
 // Returns the frame of a watch event.
 std::string AsProtobufEvent(std::string_view type, std::string_view pod);
+// Returns the same for the message of a pod.
+std::string FrameOfMessage(std::string_view type, std::string_view message);
 // Returns the frames of a streaming list at that resource version, with the bookmark that ends it.
 std::string AsProtobufEvents(const std::vector<std::string>& pods, const std::string& version);
 // Returns the frame of an ERROR event with that Status, which is JSON.

@@ -5,6 +5,8 @@
 #define KGEN_BENCH_SAVING_PODS_H_
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -12,8 +14,23 @@
 #include "bench/scripted_transport.h"
 #include "k8s/informers.h"
 #include "kgen/client/connection.h"
+#include "kgen/core/observer.h"
 
 namespace kgen::bench {
+
+// Ends the process if the file is refused or cannot be written. The transport has no list of a restart, so the informer
+// would try to get one for ever.
+struct NeedsSavedCache final : Observer {
+  void OnSavedCacheFailed(const SavedCacheFailed& event) override {
+    std::fprintf(stderr, "the saved cache in %s %s: %s\n", std::string(event.path).c_str(),
+                 event.saving ? "was not written" : "is not used", event.error->ToString().c_str());
+    std::_Exit(1);
+  }
+};
+
+// How long an informer may take to read its file, or to save it. A folder without a file is no failure of a saved
+// cache.
+constexpr std::chrono::minutes kSavedCacheLimit{2};
 
 // An informer that saves in that folder. Never destroyed, since destruction is not measured.
 template <typename T>
@@ -23,9 +40,10 @@ struct SavingPods {
   k8s::SharedInformerFactory factory;
 
   explicit SavingPods(const std::string& folder)
-      : factory(Connection::Over({.transport = transport, .executor = executor, .observer = NullObserver()}),
-                {.defaults = {.streaming_list = false,
-                              .warm_start = WarmStart{.folder = folder, .save_every = std::chrono::seconds(1)}}}) {}
+      : factory(
+            Connection::Over({.transport = transport, .executor = executor, .observer = MakeShared<NeedsSavedCache>()}),
+            {.defaults = {.streaming_list = false,
+                          .warm_start = WarmStart{.folder = folder, .save_every = std::chrono::seconds(1)}}}) {}
   SharedInformer<T> Pods() const { return PodsOf<T>(factory); }
 };
 

@@ -1,29 +1,21 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Memory and latency of an informer under continuous updates: reference pods over TLS from a server in a separate
-// process (bench/soak_server.h), with one handler, as in any program.
+// process (bench/replay/pod_server.h), with one handler, as in any program.
 //
 //   sync -> updates at 5,000 a second, whose latency is measured -> updates at full speed -> relists
 //
 // Each part of the run ends with a line of CSV; bench/plot_soak.py draws the lines.
-#include <malloc.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -33,22 +25,19 @@
 #include "bench/comparisons.h"
 #include "bench/pod_informer.h"
 #include "bench/process.h"
-#include "bench/soak_server.h"
+#include "bench/replay/pod_server.h"
+#include "bench/replay/side_process.h"
 #include "bench_parts/projections.h"
 #include "k8s/core/v1/types.h"
 #include "k8s/informers.h"
 #include "kgen/client/config.h"
 #include "kgen/client/connection.h"
-#include "kgen/core/memory.h"
-
-extern char** environ;
 
 namespace kgen::bench {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr double kMegabyte = 1e6;
 constexpr std::size_t kTimedPiece = 5'000;  // updates between two lines: one second of them
 constexpr std::size_t kFastPiece = 50'000;
 constexpr double kRate = 5'000;
@@ -60,58 +49,6 @@ struct Options {
     const auto found = given.find(name);
     return found == given.end() ? otherwise : std::stoul(found->second);
   }
-};
-
-// The server's process, which ends with this object.
-class Server {
- public:
-  Server(std::size_t pods, const std::string& certificate) {
-    int to[2], from[2];
-    if (::pipe(to) != 0 || ::pipe(from) != 0) return;
-    std::error_code error;
-    const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
-    std::string count = std::to_string(pods);
-    std::string flag(kSoakServerFlag), file = certificate, name = program;
-    char* arguments[] = {name.data(), flag.data(), count.data(), file.data(), nullptr};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
-    for (const int end : {to[0], to[1], from[0], from[1]}) posix_spawn_file_actions_addclose(&actions, end);
-    if (::posix_spawn(&child_, program.c_str(), &actions, nullptr, arguments, environ) != 0) child_ = 0;
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(to[0]);
-    ::close(from[1]);
-    commands_ = ::fdopen(to[1], "w");
-    answers_ = ::fdopen(from[0], "r");
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  ~Server() {
-    if (commands_ != nullptr) std::fclose(commands_);
-    if (child_ != 0) ::waitpid(child_, nullptr, 0);
-    if (answers_ != nullptr) std::fclose(answers_);
-  }
-
-  // Returns the words of the next line, or none if the server has ended.
-  std::vector<std::string> Answer() {
-    char line[256];
-    std::vector<std::string> words;
-    if (answers_ == nullptr || std::fgets(line, sizeof line, answers_) == nullptr) return words;
-    std::istringstream text(line);
-    for (std::string word; text >> word;) words.push_back(std::move(word));
-    return words;
-  }
-  std::vector<std::string> Ask(const std::string& command) {
-    std::fprintf(commands_, "%s\n", command.c_str());
-    std::fflush(commands_);
-    return Answer();
-  }
-
- private:
-  pid_t child_ = 0;
-  std::FILE* commands_ = nullptr;
-  std::FILE* answers_ = nullptr;
 };
 
 // What the handler received. Written by the handler; read while the handler is idle.
@@ -133,41 +70,12 @@ double Percentile(const std::vector<long>& sorted, double share) {
   return static_cast<double>(sorted[at]) / 1e3;
 }
 
-struct Memory {
-  double resident = 0;  // all in megabytes
-  double alive = 0;     // blocks, and memory allocated with malloc
-  double blocks = 0;
-  double reserved = 0;  // address space of the heap of blocks
-};
-
-Memory MeasureMemory() {
-  Memory memory;
-  std::ifstream file("/proc/self/statm");
-  double pages = 0;
-  file >> pages >> pages;
-  memory.resident = pages * static_cast<double>(::sysconf(_SC_PAGESIZE)) / kMegabyte;
-  const struct mallinfo2 info = ::mallinfo2();
-  const HeapUse use = GetHeapUse();
-  memory.blocks = static_cast<double>(use.bytes) / kMegabyte;
-  memory.reserved = static_cast<double>(use.reserved) / kMegabyte;
-  memory.alive = memory.blocks + static_cast<double>(info.uordblks + info.hblkhd) / kMegabyte;
-  return memory;
-}
-
-double CpuSeconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 // T: Pod, or a projection of it.
 template <typename T>
 class Soak {
  public:
-  Soak(std::size_t pods, const std::string& csv) : pods_(pods), server_(pods, folder_.path() + "/ca.pem") {
+  Soak(std::size_t pods, const std::string& csv)
+      : pods_(pods), server_({std::string(kPodServerFlag), std::to_string(pods), folder_.path() + "/ca.pem"}) {
     if (!csv.empty()) csv_ = std::fopen(csv.c_str(), "w");
     Print("updates,relists,rate,rss_mb,alive_mb,blocks_mb,reserved_mb,p50_ms,p99_ms,p999_ms,max_ms,lag_ms,cpu_us");
   }
@@ -200,7 +108,7 @@ class Soak {
 
   const std::size_t pods_;
   TemporaryFolder folder_;
-  Server server_;
+  SideProcess server_;
   std::FILE* csv_ = nullptr;
   Received received_;
   std::unique_ptr<k8s::SharedInformerFactory> factory_;
@@ -220,7 +128,8 @@ Result<void> Soak<T>::Sync(bool short_calls) {
   if (serving.size() != 2) return Fail(Code::kUnavailable, "the server does not start");
   std::ifstream file(folder_.path() + "/ca.pem");
   const std::string authority((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  Result<Connection> connection = Connection::Open({.host = serving[1], .tls = {.ca_data = authority}});
+  Result<Connection> connection =
+      Connection::Open({.host = serving[1], .tls = {.ca_data = authority}, .protobuf = false});
   if (!connection) return Fail(std::move(connection).error());
   FactoryOptions options;
   options.defaults.streaming_list = false;
@@ -256,10 +165,7 @@ void Soak<T>::AddStuckHandler(const std::string& limit) {
 
 template <typename T>
 void Soak<T>::PrintStuckHandler() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  std::printf("the stuck handler: %zu events wait; peak RSS %.1f MB\n", stuck_handler_.Backlog(),
-              static_cast<double>(usage.ru_maxrss) * 1024 / kMegabyte);
+  std::printf("the stuck handler: %zu events wait; peak RSS %.1f MB\n", stuck_handler_.Backlog(), MeasureMemory().peak);
   stuck_ = false;
 }
 
@@ -312,7 +218,7 @@ Result<void> Soak<T>::Relist() {
 
 template <typename T>
 void Soak<T>::Row(double rate, std::size_t updates, double lag) {
-  const double cpu = CpuSeconds();
+  const double cpu = MeasureCpu().both();
   const double per_update = updates == 0 ? 0 : (cpu - std::exchange(cpu_, cpu)) * 1e6 / static_cast<double>(updates);
   cpu_ = cpu;
   std::sort(received_.latencies.begin(), received_.latencies.end());

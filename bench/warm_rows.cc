@@ -45,7 +45,8 @@ Result<Figures> RestoreOnce(const std::vector<std::string>& arguments) {
   const auto indexer = restarted->Pods().Indexer();
   CALLGRIND_START_INSTRUMENTATION;
   restarted->factory.Start();
-  const Result<void> restored = restarted->factory.WaitForCacheSync({}, {.stale = true});
+  const Result<void> restored =
+      restarted->factory.WaitForCacheSync({}, {.stale = true, .give_up_after = kSavedCacheLimit});
   const auto view = indexer.Snapshot();
   CALLGRIND_STOP_INSTRUMENTATION;
   if (!restored) return Fail(restored.error());

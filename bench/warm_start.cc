@@ -65,7 +65,7 @@ void Restart(const std::string& folder) {
   const auto indexer = restarted->Pods().Indexer();
   const Spent started = Now(*restarted->executor);
   restarted->factory.Start();
-  Must(restarted->factory.WaitForCacheSync({}, {.stale = true}));
+  Must(restarted->factory.WaitForCacheSync({}, {.stale = true, .give_up_after = kSavedCacheLimit}));
   const auto view = indexer.Snapshot();
   if (view.Get(view.Keys().front())) Print("restart with", view.size(), started, Now(*restarted->executor));
 }

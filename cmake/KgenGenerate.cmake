@@ -24,7 +24,7 @@
 # `TYPES orders.shop.example.com:spec.template=k8s::core::v1::PodTemplateSpec`, or `=own`.
 #
 # kgen_add_api(TARGET NAMESPACE ns HEADERS file... [GROUP_NAMES full|group=name...] [USES target...]
-#              [EMBEDDED_METADATA] [MAX_DESCRIPTION n])
+#              [EMBEDDED_METADATA] [MAX_DESCRIPTION n] [CONVERSION namespace/service])
 #
 # Generates the code of an API that is written in C++ (docs/cpp-first.md): the structs with KGEN_OBJECT in the headers
 # are the types. Their CRDs are written to ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/crds/, which is also the property
@@ -32,7 +32,8 @@
 # Code includes the headers relative to the current source folder. Members may be of types of the APIs in USES. With
 # EMBEDDED_METADATA, the metadata of a pod template keeps labels, annotations, finalizers, name and namespace.
 # MAX_DESCRIPTION cuts descriptions to n bytes; 0 leaves them out; by default, descriptions of types of other APIs are
-# cut to 150. Needs kgen-crd, the target kgen::kgen_crd, or KGEN_CRD_EXECUTABLE with its path.
+# cut to 150. CONVERSION names the Service that converts the kinds with the marker +kgen:hub. Needs kgen-crd, the target
+# kgen::kgen_crd, or KGEN_CRD_EXECUTABLE with its path.
 #
 # kgen_add_projections(TARGET NAMESPACE ns FILES file... USES target...)
 #
@@ -48,7 +49,7 @@
 include_guard(GLOBAL)
 
 function(kgen_add_api target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EMBEDDED_METADATA" "NAMESPACE;SHARDS;MAX_DESCRIPTION" "CRDS;OPENAPI;HEADERS;GROUP_NAMES;DISTINCT;USES;TYPES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EMBEDDED_METADATA" "NAMESPACE;SHARDS;MAX_DESCRIPTION;CONVERSION" "CRDS;OPENAPI;HEADERS;GROUP_NAMES;DISTINCT;USES;TYPES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kgen_add_api(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -72,7 +73,7 @@ function(kgen_add_api target)
     if(arg_CRDS OR arg_OPENAPI OR arg_SHARDS OR arg_DISTINCT OR arg_TYPES)
       message(
         FATAL_ERROR "kgen_add_api(${target}): with HEADERS there are only NAMESPACE, GROUP_NAMES, USES, "
-                    "EMBEDDED_METADATA and MAX_DESCRIPTION")
+                    "EMBEDDED_METADATA, MAX_DESCRIPTION and CONVERSION")
     endif()
     set(options "")
     if(arg_EMBEDDED_METADATA)
@@ -81,11 +82,16 @@ function(kgen_add_api target)
     if(DEFINED arg_MAX_DESCRIPTION)
       list(APPEND options --max-description "${arg_MAX_DESCRIPTION}")
     endif()
+    if(DEFINED arg_CONVERSION)
+      list(APPEND options --conversion "${arg_CONVERSION}")
+    endif()
     kgen_add_header_api(${target} "${arg_NAMESPACE}" "${arg_HEADERS}" "${arg_GROUP_NAMES}" "${arg_USES}" "${options}")
     return()
   endif()
-  if(arg_EMBEDDED_METADATA OR DEFINED arg_MAX_DESCRIPTION)
-    message(FATAL_ERROR "kgen_add_api(${target}): EMBEDDED_METADATA and MAX_DESCRIPTION are for an API of HEADERS")
+  if(arg_EMBEDDED_METADATA OR DEFINED arg_MAX_DESCRIPTION OR DEFINED arg_CONVERSION)
+    message(
+      FATAL_ERROR
+        "kgen_add_api(${target}): EMBEDDED_METADATA, MAX_DESCRIPTION and CONVERSION are for an API of HEADERS")
   endif()
   if(NOT arg_CRDS AND NOT arg_OPENAPI)
     message(FATAL_ERROR "kgen_add_api(${target}): name at least one file after CRDS, OPENAPI or HEADERS")

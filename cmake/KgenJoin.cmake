@@ -6,8 +6,8 @@
 #   kgen_join(OUT NAME [ALONE f...] SOURCES f...)
 #
 # Sets OUT to what target NAME compiles for the given sources: with KGEN_JOIN_SOURCES one file for several sources of
-# the same folder, otherwise the sources themselves. Sources with compile definitions of their own, and those after
-# ALONE, are not joined.
+# the same folder, otherwise the sources themselves. With the value TESTS, only tests are joined. Sources with compile
+# definitions of their own, and those after ALONE, are not joined.
 #
 # CMake's unity builds include sources by absolute paths, which ccache does not find in another checkout; these do so
 # relative to the root of the project, which must be an include directory of the target.
@@ -32,7 +32,7 @@ function(kgen_join out name)
     get_source_file_property(definitions "${source}" COMPILE_DEFINITIONS)
     get_filename_component(file "${source}" NAME)
     file(RELATIVE_PATH path "${kgen_SOURCE_DIR}" "${source}")
-    string(FIND "${source}" "${CMAKE_BINARY_DIR}/" generated)
+    string(FIND "${source}" "${kgen_BINARY_DIR}/" generated)
     if(definitions OR file IN_LIST arg_ALONE OR generated EQUAL 0)
       list(APPEND result "${source}")
       continue()

@@ -159,10 +159,11 @@ std::string Diagnostics::Render(std::size_t limit, bool notes) const {
 }
 
 std::span<const std::string_view> WarningIds() {
-  static constexpr std::array<std::string_view, 17> kIds = {
-      "crd-conversion", "crd-name",  "crd-scale",        "crd-structural", "crd-v1beta1", "crd-versions",
-      "enum-range",     "enum-size", "format-unknown",   "items-list",     "kind-twice",  "kind-unlisted",
-      "no-object-meta", "no-struct", "required-unknown", "yaml-boolean",   "yaml-key"};
+  static constexpr std::array<std::string_view, 20> kIds = {
+      "crd-conversion",   "crd-name",       "crd-scale",      "crd-structural", "crd-v1beta1",
+      "crd-versions",     "enum-range",     "enum-size",      "format-unknown", "items-list",
+      "kind-twice",       "kind-unlisted",  "no-object-meta", "no-struct",      "required-unknown",
+      "webhook-deadlock", "webhook-exempt", "webhook-name",   "yaml-boolean",   "yaml-key"};
   return kIds;
 }
 

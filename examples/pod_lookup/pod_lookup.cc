@@ -33,6 +33,7 @@ kgen::FactoryOptions OptionsFor(std::string cache) {
 
 }  // namespace
 
+// begin start
 PodLookup::PodLookup(const kgen::Connection& connection, std::string cache)
     : factory_(connection, OptionsFor(std::move(cache))),
       pods_(factory_.Of<PodEntry>().Informer()),
@@ -46,6 +47,7 @@ kgen::Result<void> PodLookup::Start(std::stop_token stop) {
   factory_.Start(stop);
   return factory_.WaitForCacheSync(stop, {.stale = true});
 }
+// end start
 
 std::vector<PodLookup::Entry> PodLookup::ByOwner(std::string_view uid) const {
   return indexer_.Snapshot().ByIndex("owner", uid);

@@ -12,8 +12,8 @@
 
 namespace kgen::generator::crd {
 
-// Why the value `json` does not fit `schema`, or nothing if it does. Rules, and patterns and formats that this program
-// does not know, are left to the server.
+// Why the value `json` does not fit `schema`, or nothing if it does. Rules are left to the server. Patterns
+// and formats are checked as kgen/validation/validate.h says.
 std::string FaultOfDefault(const std::string& json, const Tree& schema);
 // Why no value fits `schema`, if `lower` ("minLength") is above its upper limit; else nothing.
 std::string FaultOfLimit(std::string_view lower, const Tree& schema);

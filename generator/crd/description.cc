@@ -23,9 +23,9 @@ bool IsUtf8(std::string_view text) {
 
 // Two values of a marker that has one: one of them would have no effect.
 void CheckOnce(const std::vector<Marker>& markers, Diagnostics& diagnostics) {
-  static constexpr std::string_view kMany[] = {"atleastoneof", "atmostoneof",     "exactlyoneof",
-                                               "listmapkey",   "metadata",        "printcolumn",
-                                               "rbac",         "selectablefield", "xvalidation"};
+  static constexpr std::string_view kMany[] = {
+      "atleastoneof", "atmostoneof",     "exactlyoneof", "listmapkey",           "metadata",   "printcolumn",
+      "rbac",         "selectablefield", "webhook",      "webhookconfiguration", "xvalidation"};
   for (auto later = markers.begin(); later != markers.end(); ++later) {
     if (std::find(std::begin(kMany), std::end(kMany), later->name) != std::end(kMany)) continue;
     const auto first = std::find_if(markers.begin(), later, [&](const Marker& other) {
@@ -84,22 +84,29 @@ void CheckRule(const Marker& rule, Diagnostics& diagnostics) {
     fail("roleName is empty", "leave it out for the name of --rbac");
 }
 
-// Moves the rules for roles to where roles are made of them.
-void TakeRules(std::vector<Marker>& markers, bool external, std::vector<Marker>& rules, Diagnostics& diagnostics) {
-  for (Marker& marker : markers) {
-    if (marker.name != "rbac" || external) continue;
-    CheckRule(marker, diagnostics);
-    rules.push_back(std::move(marker));
-    marker.name = "rbac";
+// Moves the markers about the program to where manifests are made of them. Markers of another API are about another
+// program.
+void TakeOfTheProgram(std::vector<Marker>& markers, bool external, Description& out, Diagnostics& diagnostics) {
+  for (const Marker& marker : markers) {
+    if (external) continue;
+    if (marker.name == "rbac") {
+      CheckRule(marker, diagnostics);
+      out.rules.push_back(marker);
+    } else if (marker.name == "webhook") {
+      if (auto webhook = ReadWebhook(marker, diagnostics)) out.webhooks.push_back(std::move(*webhook));
+    } else if (marker.name == "webhookconfiguration") {
+      if (auto read = ReadWebhookConfiguration(marker, diagnostics))
+        out.webhook_configurations.push_back(std::move(*read));
+    }
   }
-  std::erase_if(markers, [](const Marker& marker) { return marker.name == "rbac"; });
+  std::erase_if(markers, [](const Marker& marker) { return IsOfTheProgram(marker.name); });
 }
 
 // Markers that only a kind reads.
 void CheckKindMarkers(const Struct& described, Diagnostics& diagnostics) {
-  static constexpr std::string_view kOfKinds[] = {"deprecated",         "groupname",  "metadata", "printcolumn",
-                                                  "selectablefield",    "served",     "storage",  "subresource:scale",
-                                                  "subresource:status", "versionname"};
+  static constexpr std::string_view kOfKinds[] = {"deprecated",        "groupname",          "hub",        "metadata",
+                                                  "printcolumn",       "selectablefield",    "served",     "storage",
+                                                  "subresource:scale", "subresource:status", "versionname"};
   if (FindMarker(described.markers, "resource") != nullptr) return;
   for (const Marker& marker : described.markers) {
     if (std::find(std::begin(kOfKinds), std::end(kOfKinds), marker.name) == std::end(kOfKinds)) continue;
@@ -196,7 +203,7 @@ void CheckTexts(const Enum& described, Diagnostics& diagnostics) {
 void ReadMarkers(Description& description, Diagnostics& diagnostics) {
   const auto parse = [&](const Comment& comment, MarkerPlace place, bool external) {
     std::vector<Marker> out = Parse(comment, place, diagnostics);
-    TakeRules(out, external, description.rules, diagnostics);
+    TakeOfTheProgram(out, external, description, diagnostics);
     return out;
   };
   for (auto& [name, described] : description.structs) {
@@ -226,7 +233,7 @@ void ReadMarkers(Description& description, Diagnostics& diagnostics) {
     KeepDescription(alias.comment.text);
   }
   for (auto& [name, space] : description.namespaces) space.markers = parse(space.comment, kOnNamespace, false);
-  parse({.text = {}, .markers = description.rules_elsewhere}, kOnNamespace, false);
+  parse({.text = {}, .markers = description.elsewhere}, kOnNamespace, false);
 }
 
 }  // namespace kgen::generator::crd

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "generator/crd/markers.h"
+#include "generator/crd/webhook_markers.h"
 #include "generator/diagnostic.h"
 
 namespace kgen::generator::crd {
@@ -104,9 +105,12 @@ struct Description {
   std::map<std::string, Enum, std::less<>> enums;
   std::map<std::string, Named, std::less<>> aliases = {};
   std::map<std::string, Named, std::less<>> namespaces = {};
-  // +kgen:rbac on what is no type: functions, and the sources that are named for this.
-  std::vector<CommentLine> rules_elsewhere = {};
-  std::vector<Marker> rules = {};  // every +kgen:rbac marker of this API, from ReadMarkers()
+  // +kgen:rbac and +kgen:webhook on what is no type: functions, and the sources that are named for this.
+  std::vector<CommentLine> elsewhere = {};
+  // Every such marker of this API, from ReadMarkers(); of the webhooks, those without an error.
+  std::vector<Marker> rules = {};
+  std::vector<Webhook> webhooks = {};
+  std::vector<WebhookConfiguration> webhook_configurations = {};
   std::vector<std::string> files;  // everything that was read, for a depfile
 };
 

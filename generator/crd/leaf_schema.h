@@ -13,6 +13,7 @@
 
 #include "generator/crd/description.h"
 #include "generator/crd/tree.h"
+#include "generator/crd/webhook_markers.h"
 
 namespace kgen::generator::crd {
 
@@ -28,6 +29,8 @@ struct SchemaOptions {
   std::optional<std::size_t> max_description = {};  // bytes; 0: no descriptions; by default whole, or kUsedDescription
   bool embedded_metadata = false;  // the schema of metadata inside a kind has its labels, annotations and so on
   const UsedApis* apis = nullptr;  // null: no struct of another generated API is used
+  // The Service that converts the kinds with +kgen:hub; none: their CRDs have no conversion.
+  std::optional<WebhookService> conversion = {};
 };
 
 // A value without members: every kind but structs, enums, lists and maps.

@@ -41,6 +41,26 @@ constexpr Arg kRbacArgs[] = {{"groups", Arg::kOptional, Arg::kMany},
                              {"urls", Arg::kOptional, Arg::kMany},
                              {"namespace"},
                              {"roleName"}};
+constexpr Arg kWebhookArgs[] = {{"mutating", Arg::kRequired},
+                                {"name", Arg::kRequired},
+                                {"failurePolicy", Arg::kRequired},
+                                {"sideEffects", Arg::kRequired},
+                                {"groups", Arg::kRequired, Arg::kMany},
+                                {"resources", Arg::kRequired, Arg::kMany},
+                                {"verbs", Arg::kRequired, Arg::kMany},
+                                {"versions", Arg::kRequired, Arg::kMany},
+                                {"admissionReviewVersions", Arg::kRequired, Arg::kMany},
+                                {"path"},
+                                {"url"},
+                                {"serviceName"},
+                                {"serviceNamespace"},
+                                {"servicePort"},
+                                {"matchPolicy"},
+                                {"reinvocationPolicy"},
+                                {"timeoutSeconds"},
+                                {"webhookVersions", Arg::kOptional, Arg::kMany},
+                                {"ownNamespace"}};
+constexpr Arg kWebhookConfigurationArgs[] = {{"mutating", Arg::kRequired}, {"name"}};
 
 // The markers in byte order.
 constexpr MarkerRow kRows[] = {
@@ -56,6 +76,7 @@ constexpr MarkerRow kRows[] = {
     {"forbidden", kOnMember, ValueForm::kNone, "+k8s:forbidden"},
     {"format", kSchema, ValueForm::kText, "+kgen:format=email"},
     {"groupname", kGroup, ValueForm::kText, "+groupName=shop.example.com"},
+    {"hub", kOnStruct, ValueForm::kNone, "+kgen:hub"},
     {"immutable", kOnMember, ValueForm::kNone, "+k8s:immutable"},
     {"inline", kOnMember, ValueForm::kNone, "+kgen:inline"},
     {"listmapkey", kList, ValueForm::kText, "+listMapKey=name"},
@@ -92,6 +113,13 @@ constexpr MarkerRow kRows[] = {
     {"uniondiscriminator", kOnMember, ValueForm::kNone, "+k8s:unionDiscriminator"},
     {"unionmember", kOnMember, ValueForm::kNone, "+k8s:unionMember"},
     {"versionname", kGroup, ValueForm::kText, "+versionName=v1"},
+    {"webhook", kAnywhere, ValueForm::kArgs,
+     "+kgen:webhook:path=/validate-shop-example-com-v1-order,mutating=false,failurePolicy=fail,sideEffects=None,"
+     "groups=shop.example.com,resources=orders,verbs=create;update,versions=v1,name=orders.shop.example.com,"
+     "admissionReviewVersions=v1",
+     kWebhookArgs},
+    {"webhookconfiguration", kAnywhere, ValueForm::kArgs, "+kgen:webhookconfiguration:mutating=false,name=shop",
+     kWebhookConfigurationArgs},
     {"xvalidation", kSchema, ValueForm::kArgs, "+kgen:XValidation:rule=\"self.size() > 0\",message=\"is empty\"",
      kRuleArgs},
     {"zerooroneofmember", kOnMember, ValueForm::kNone, "+k8s:zeroOrOneOfMember"},
@@ -165,12 +193,16 @@ const MarkerRow* FindMarkerRow(std::string_view name) {
   return std::find(std::begin(kOfGo), std::end(kOfGo), name) == std::end(kOfGo) ? nullptr : &kGoRow;
 }
 
+bool IsOfTheProgram(std::string_view name) {
+  return name == "rbac" || name == "webhook" || name == "webhookconfiguration";
+}
+
 bool FitsElements(const MarkerRow& row) {
   static constexpr std::string_view kOfTheMember[] = {
       "forbidden",          "immutable",   "inline",           "name", "optional", "required",
       "uniondiscriminator", "unionmember", "zerooroneofmember"};
   if (std::find(std::begin(kOfTheMember), std::end(kOfTheMember), row.name) != std::end(kOfTheMember)) return false;
-  return (row.places & kOnMember) != 0 && row.name != "rbac";
+  return (row.places & kOnMember) != 0 && !IsOfTheProgram(row.name);
 }
 
 }  // namespace kgen::generator::crd

@@ -49,6 +49,10 @@ const MarkerRow* FindMarkerRow(std::string_view name);
 // name is in lower case, and may have arguments: "k8s:subfield(name)".
 std::string_view InsteadOfK8s(std::string_view name);
 
+// Whether the marker is about the program as a whole, so that it may stand anywhere: +kgen:rbac, +kgen:webhook and
+// +kgen:webhookconfiguration.
+bool IsOfTheProgram(std::string_view name);
+
 // Whether the marker may describe the elements of a list or map: +kgen:items:maxLength=3.
 bool FitsElements(const MarkerRow& row);
 

@@ -13,6 +13,9 @@ namespace kgen::generator::crd {
 
 std::string_view TrimSpaces(std::string_view text);
 
+// Returns the text with the letters A to Z in lower case.
+std::string AsciiLower(std::string_view text);
+
 // Whether `text` is a number as JSON writes it, and finite.
 bool IsJsonNumber(std::string_view text);
 

@@ -9,19 +9,23 @@
 #include "generator/crd/marker_table.h"
 #include "generator/crd/marker_value.h"
 #include "generator/crd/pattern.h"
+#include "generator/utf8.h"
 #include "kgen/codec/yaml.h"
 
 namespace kgen::generator::crd {
 namespace {
 
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint first = DecodeUtf8(text);
+    if (!first.valid) return false;
+    text.remove_prefix(first.size);
+  }
+  return true;
 }
 
 bool TakePrefix(std::string_view& text, std::string_view lower_prefix) {
-  if (Lower(text.substr(0, lower_prefix.size())) != lower_prefix) return false;
+  if (AsciiLower(text.substr(0, lower_prefix.size())) != lower_prefix) return false;
   text.remove_prefix(lower_prefix.size());
   return true;
 }
@@ -86,11 +90,11 @@ class MarkerParser {
       Fail("marker-value", *row, fault);
       return std::nullopt;
     }
-    if (Lower(text) == "k8s:unique=atomic") {
+    if (AsciiLower(text) == "k8s:unique=atomic") {
       Fail("marker-value", *row, "a list is unique as a set or as a map");
       return std::nullopt;
     }
-    if (Lower(text) == "unservedversion") marker.value = "false";
+    if (AsciiLower(text) == "unservedversion") marker.value = "false";
     return marker;
   }
 
@@ -117,7 +121,7 @@ class MarkerParser {
   static const MarkerRow* Find(std::string_view text, std::string_view& rest) {
     const std::string_view head = text.substr(0, text.find('='));
     for (std::size_t end = head.size();;) {
-      if (const MarkerRow* row = FindMarkerRow(Lower(TrimSpaces(head.substr(0, end)))); row != nullptr) {
+      if (const MarkerRow* row = FindMarkerRow(AsciiLower(TrimSpaces(head.substr(0, end)))); row != nullptr) {
         rest = text.substr(end);
         return row;
       }
@@ -138,7 +142,7 @@ class MarkerParser {
 
   std::optional<Marker> Unknown(std::string_view text) {
     const std::string_view whole = TrimSpaces(line_.text);
-    const std::string lower = Lower(TrimSpaces(text.substr(0, text.find('='))));
+    const std::string lower = AsciiLower(TrimSpaces(text.substr(0, text.find('='))));
     if (const std::string_view instead = InsteadOfK8s(lower); !instead.empty()) {
       diagnostics_.Error("marker-unknown", line_.origin,
                          "a CRD cannot say the marker " + Quote(whole.substr(0, whole.find('='))), {},
@@ -169,7 +173,7 @@ class MarkerParser {
   static std::string Fill(const MarkerRow& row, std::string_view rest, Marker& marker) {
     if (row.form == ValueForm::kArgs) return FillArgs(row, rest, marker);
     if (row.form == ValueForm::kNone) {
-      if (rest.empty() || Lower(TrimSpaces(rest)) == "=true") return {};
+      if (rest.empty() || AsciiLower(TrimSpaces(rest)) == "=true") return {};
       return "it takes no value";
     }
     if (row.name == "served" && rest.empty()) return {};  // +kubebuilder:unservedversion
@@ -252,7 +256,7 @@ class MarkerParser {
     std::vector<std::string_view> names;
     for (const MarkerArgument& arg : row.args) {
       names.push_back(arg.name);
-      if (Lower(arg.name) != Lower(name)) continue;
+      if (AsciiLower(arg.name) != AsciiLower(name)) continue;
       if (arg.shape == MarkerArgument::kMany) {
         const auto list = TakeList(text, ",");
         if (!list) return "the argument " + Quote(name) + ": " + list.error();
@@ -262,8 +266,12 @@ class MarkerParser {
       }
       auto value = TakeValue(text, ",");
       if (!value) return "the argument " + Quote(name) + ": " + value.error();
-      if (!marker.args.emplace(arg.name, std::move(value->text)).second)
-        return "the argument " + Quote(name) + " is given twice";
+      const auto [known, added] = marker.args.emplace(arg.name, value->text);
+      // Real projects repeat themselves, which does no harm.
+      if (!added && known->second != value->text) {
+        return "the argument " + Quote(name) + " is given twice, as " + Quote(known->second) + " and as " +
+               Quote(value->text);
+      }
       return {};
     }
     const std::string_view nearest = Nearest(name, names);
@@ -286,15 +294,20 @@ bool IsMarker(std::string_view line) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-bool IsRbac(const CommentLine& line) {
+bool IsAboutProgram(const CommentLine& line) {
   if (!IsMarker(line.text)) return false;
   std::string_view text = TrimSpaces(line.text).substr(1);
   TakePrefixes(text);
-  return TakePrefix(text, "rbac:");
+  const std::size_t colon = text.find(':');
+  return colon != std::string_view::npos && IsOfTheProgram(AsciiLower(text.substr(0, colon)));
 }
 
 std::optional<Marker> ParseMarker(const CommentLine& line, MarkerPlace place, Diagnostics& diagnostics) {
   if (!IsMarker(line.text)) return std::nullopt;
+  if (!IsUtf8(line.text)) {  // manifests are, and cannot contain it
+    diagnostics.Error("marker-value", line.origin, "a marker is not UTF-8", {}, "Save the header as UTF-8.");
+    return std::nullopt;
+  }
   return MarkerParser(line, place, diagnostics).Parse();
 }
 

@@ -60,8 +60,9 @@ bool IsMarker(std::string_view line);
 // without an error for the markers that only Go needs, such as +kubebuilder:object:root=true.
 std::optional<Marker> ParseMarker(const CommentLine& line, MarkerPlace place, Diagnostics& diagnostics);
 
-// Whether a line says which rights the program needs: +kgen:rbac, with any prefix.
-bool IsRbac(const CommentLine& line);
+// Whether a line is about the program as a whole, with any prefix: +kgen:rbac, +kgen:webhook and
+// +kgen:webhookconfiguration.
+bool IsAboutProgram(const CommentLine& line);
 
 // The first marker of that name that is about its place itself, not about elements; or null.
 const Marker* FindMarker(const std::vector<Marker>& markers, std::string_view name);

@@ -132,7 +132,7 @@ std::vector<emit::OwnTypes> MakeOwnTypes(const Description& description, const s
     } else if (same->name_space != space || same->group != kind.group || same->version != kind.version) {
       diagnostics.Error("own-namespace", kind.described->origin,
                         "the kind " + Quote(kind.described->path) + " of " + kind.group + "/" + kind.version +
-                            " is in namespace " + Quote(space, 200) + ", and those of " + same->group + "/" +
+                            " is in namespace " + Quote(space, 200) + ", and other kinds of " + same->group + "/" +
                             same->version + " are in " + Quote(same->name_space, 200),
                         {}, "each group version has a namespace of its own, as in acme::shop::v1");
     }

@@ -32,7 +32,8 @@ struct Crd {
   std::shared_ptr<const yaml::Stream> tree = {};  // the same; null after an error
 };
 
-// One CRD for each kind with all its versions, by group and kind. Complete only if there are no errors.
+// One CRD for each kind with all its versions, by group and kind, and with a conversion if one of them is the hub and
+// the options have a Service. Complete only if there are no errors.
 std::vector<Crd> MakeCrds(const Description& description, const std::vector<KindOf>& kinds,
                           const SchemaOptions& options, Diagnostics& diagnostics);
 

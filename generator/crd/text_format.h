@@ -4,18 +4,17 @@
 #ifndef KGEN_GENERATOR_CRD_TEXT_FORMAT_H_
 #define KGEN_GENERATOR_CRD_TEXT_FORMAT_H_
 
-#include <string>
 #include <string_view>
 
 namespace kgen::generator::crd {
 
-// Whether a pattern is found in a text. True if this program cannot compile the pattern, or would take too long: a
-// server has RE2.
-bool MatchesPattern(const std::string& text, const std::string& pattern);
+// Whether a server finds a pattern in a text. True if this program cannot compile the pattern, which is an error of its
+// own.
+bool MatchesPattern(std::string_view text, std::string_view pattern);
 
-// Whether a text has a format that both a server and the types of kgen read: date-time, duration, byte, date, uuid,
-// ipv4, ipv6, cidr. True for all other formats.
-bool HasFormat(const std::string& text, std::string_view format);
+// Whether a server and the types of kgen take a text for one of the format. A server reads more as a time or a duration
+// than kgen::Time and kgen::Duration do.
+bool HasFormat(std::string_view text, std::string_view format);
 
 }  // namespace kgen::generator::crd
 

@@ -92,14 +92,14 @@ makes AnApiOfHeadersUsesApisOfBothKinds \
   $'kgen_add_api(a CRDS a.yaml NAMESPACE a GROUP_NAMES full)\nkgen_add_api(b HEADERS b.h NAMESPACE b USES a)
 kgen_add_api(c HEADERS a.h NAMESPACE c USES b)' \
   "--use a=$tree/a.yaml --use b --use-group-names a=full --depfile"
-makes TheOptionsOfHeadersReachTheTool 'kgen_add_api(a HEADERS a.h NAMESPACE acme EMBEDDED_METADATA MAX_DESCRIPTION 0)' \
-  "--embedded-metadata --max-description 0 --depfile"
+makes TheOptionsOfHeadersReachTheTool 'kgen_add_api(a HEADERS a.h NAMESPACE acme EMBEDDED_METADATA MAX_DESCRIPTION 0 CONVERSION shop/hooks)' \
+  "--embedded-metadata --max-description 0 --conversion shop/hooks --depfile"
 makes TheCrdsOfHeadersCanBeInstalled \
   $'kgen_add_api(a HEADERS a.h NAMESPACE acme)
 add_custom_target(where ALL COMMAND echo "$<TARGET_PROPERTY:a,KGEN_CRD_DIR>/")' \
   "echo $tree/build/a.kgen/crds/"
 refuses OptionsOfHeadersAreNotThoseOfCrds 'kgen_add_api(a CRDS a.yaml NAMESPACE acme MAX_DESCRIPTION 9)' \
-  "EMBEDDED_METADATA and MAX_DESCRIPTION are for an API of HEADERS"
+  "EMBEDDED_METADATA, MAX_DESCRIPTION and CONVERSION are for an API of HEADERS"
 refuses AnApiOfCrdsCannotUseOneOfHeaders \
   $'kgen_add_api(a HEADERS a.h NAMESPACE a)\nkgen_add_api(b CRDS b.yaml NAMESPACE b USES a)' \
   "kgen_add_api(b): USES names an API of headers, 'a', whose types only another API of HEADERS can use"

@@ -267,4 +267,13 @@ TEST_F(RefusedTest, ConditionsOfSomethingElseAreToldWhatAConditionIs) {
   }
 }
 
+TEST_F(RefusedTest, AKindWhoseCrdIsUnknownIsNotValidated) {
+  const std::string headers = "#include <kgen/validation/validate.h>\n";
+  const std::string said = CompileWithPods(headers, "(void)kgen::Validate(k8s::core::v1::Pod{});");
+  EXPECT_THAT(said, HasSubstr("Include the header of its CRD, such as <acme/shop/orders_manifest.h>"));
+  EXPECT_THAT(said, HasSubstr("Built-in kinds have no CRD"));
+  EXPECT_EQ(CompileWithPods(headers + "kgen::Schema Get();\n", "(void)kgen::Validate(k8s::core::v1::Pod{}, Get());"),
+            "");
+}
+
 }  // namespace

@@ -14,6 +14,7 @@
 #include "generator/crd/rbac.h"
 #include "generator/crd/resources.h"
 #include "generator/crd/schema.h"
+#include "generator/crd/webhooks.h"
 #include "kgen/codec/yaml.h"
 
 namespace {
@@ -66,7 +67,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   kgen::generator::Diagnostics diagnostics;
   ReadMarkers(description, diagnostics);
   MakeRoles(description.rules, "role");
-  const auto crds = MakeCrds(description, FindKinds(description, diagnostics), {}, diagnostics);
+  const WebhookService service{.name_space = "shop", .name = "hooks"};
+  kgen::generator::Diagnostics of_webhooks;
+  const std::string webhooks = MakeWebhooks(description, service, of_webhooks);
+  if (!description.webhooks.empty() && !kgen::yaml::Parse(webhooks)) std::abort();
+  const auto crds = MakeCrds(description, FindKinds(description, diagnostics), {.conversion = service}, diagnostics);
   if (diagnostics.has_errors()) return 0;
   if (crds.size() == 1 && kgen::yaml::Parse(crds[0].yaml)) return 0;
   std::fprintf(stderr, "no CRD, and no error\n");

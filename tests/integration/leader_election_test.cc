@@ -180,5 +180,57 @@ TEST_F(LeaderElectionTest, AlternatesWithClientGoAndNeverBothWrite) {
   EXPECT_EQ(go_3->Wait(), 0) << go_3->errors();
 }
 
+// The control plane chooses.
+class CoordinatedElectionTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!RealApiServer::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
+    RealApiServer::RestartWithFlags(
+        "--feature-gates=CoordinatedLeaderElection=true --runtime-config=coordination.k8s.io/v1beta1=true");
+    connection_.emplace(Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig()})))));
+    namespace_ = "coordinated-" + std::to_string(std::chrono::system_clock::now().time_since_epoch() / 1ms);
+    Must(k8s::Clientset(*connection_).CoreV1().Namespaces().Create({.metadata = {.name = namespace_}}));
+  }
+  void TearDown() override {
+    if (RealApiServer::Present()) RealApiServer::RestartWithFlags("");
+  }
+  LeaderElector Of(const std::string& identity, const std::string& version) {
+    return Must(LeaderElector::New(*connection_, {.name = "shop",
+                                                  .namespace_ = namespace_,
+                                                  .identity = identity,
+                                                  .coordinated = CoordinatedElection{.binary_version = version}}));
+  }
+
+  std::optional<Connection> connection_;
+  std::string namespace_;
+};
+
+TEST_F(CoordinatedElectionTest, TheControlPlaneGivesTheLeaseToTheOldestVersion) {
+  const LeaderElector recent = Of("recent", "1.5.0");
+  std::optional<Error> lost;
+  Work leads([&](const std::stop_token& stop) {
+    if (!recent.Acquire(stop)) return;
+    if (const Result<void> held = recent.WaitUntilLost(stop); !held) {
+      lost = held.error();
+      (void)recent.Release();
+    }
+  });
+  ASSERT_TRUE(Eventually([&] { return recent.IsLeader(); }, 60s));
+
+  const LeaderElector old = Of("old", "1.4.0");
+  Work follows([&](const std::stop_token& stop) {
+    if (old.Acquire(stop)) (void)old.WaitUntilLost(stop);
+  });
+  ASSERT_TRUE(Eventually([&] { return old.IsLeader(); }, 120s));
+  EXPECT_FALSE(recent.IsLeader());
+  const auto leases = k8s::Clientset(*connection_).CoordinationV1().Leases(namespace_);
+  const auto taken = Must(leases.Get("shop"));
+  EXPECT_EQ(taken.spec->holderIdentity, "old");
+  EXPECT_EQ(taken.spec->strategy, "OldestEmulationVersion");
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->code(), Code::kConflict);
+  EXPECT_THAT(lost->ToString(), ::testing::HasSubstr("the control plane gives the lease to old"));
+}
+
 }  // namespace
 }  // namespace kgen::integration

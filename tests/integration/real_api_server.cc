@@ -76,6 +76,11 @@ void RealApiServer::Restart(bool compact) { Post(compact ? "/restart?compact=tru
 void RealApiServer::RestartWithWatchCache(bool enabled) {
   Post(enabled ? "/restart?watch-cache=true" : "/restart?watch-cache=false");
 }
+void RealApiServer::RestartWithFlags(std::string_view flags) {
+  std::string path = "/restart?flags=";
+  for (const char c : flags) path += c == ' ' ? '+' : c;
+  Post(path);
+}
 void RealApiServer::Compact() { Post("/compact"); }
 void RealApiServer::Save() { Post("/save"); }
 void RealApiServer::Restore() { Post("/restore"); }

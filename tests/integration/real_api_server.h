@@ -36,6 +36,10 @@ class RealApiServer {
   // causes the 410. Stays in force until the next call.
   static void RestartWithWatchCache(bool enabled);
 
+  // Restarts the server with more flags of kube-apiserver, separated by spaces:
+  // "--feature-gates=ShardedListAndWatch=true". They stay in force until the next call.
+  static void RestartWithFlags(std::string_view flags);
+
   // Makes etcd forget every revision before the newest. A watch from the revision before the newest still works, since
   // the first event that it asks for is kept.
   static void Compact();

@@ -67,6 +67,8 @@ file runtime/src/client/a.cc '#include "cache/queue.h"'
 fires ArrowsFindAPrivateHeaderOfALaterLayer arrows "layer client may not use layer cache"
 file runtime/src/cache/a.cc '#include "kgen/testing/cluster.h"'
 fires ArrowsFindTheRuntimeUsingItsTestKit arrows "layer cache may not use layer testing"
+file runtime/src/cache/a.cc '#include "kgen/validation/validate.h"'
+fires ArrowsFindTheRuntimeUsingValidation arrows "only testing may use validation"
 file runtime/src/codec/a.cc '#include "llvm/Support/JSON.h"'
 fires ArrowsFindLlvmInTheRuntime arrows "only generator/ may use LLVM"
 file generated/k8s/core/v1/pod.h '#include "clang/AST/Decl.h"'
@@ -76,7 +78,7 @@ fires ArrowsFindAPrivateHeaderInGeneratedCode arrows "a private header of the ru
 file runtime/src/cache/a.cc '#include "k8s/core/v1/pod.h"'
 fires ArrowsFindTheRuntimeUsingGeneratedCode arrows "the runtime does not know generated code"
 file generator/a.cc '#include "kgen/cache/snapshot.h"'
-fires ArrowsFindTheGeneratorUsingTheCache arrows "the generator uses core and codec only"
+fires ArrowsFindTheGeneratorUsingTheCache arrows "the generator uses core, codec and validation only"
 file runtime/src/testing/a.cc '#include "kgen/cache/factory.h"'
 file runtime/src/cache/a.cc '#include "client/watch_stream.h"'
 file generator/a.cc '#include "llvm/Support/JSON.h"'
@@ -137,6 +139,48 @@ file runtime/include/kgen/testing/cluster.h '// Cluster: it lacks the following.
 file runtime/src/testing/a.cc 'Serve("endpoints");'
 fires MissingFindsWhatTheCodeOfTheLayerHas missing "cluster.h:3: endpoints exists now"
 
+file docs/start/first.md '<!-- listing: docs/start/main.cc two -->
+```cpp
+int b;
+```'
+file docs/start/main.cc "$mark
+int a;
+// begin two
+  int b;
+// end two"
+silent PagesLetAListingPassThatIsThePartOfTheFile pages
+file docs/start/first.md '<!-- listing: docs/start/main.cc -->
+```cpp
+int b;
+```'
+file docs/start/main.cc "$mark
+int a;"
+fires PagesFindAListingThatIsNotTheFile pages "docs/start/first.md:3: is not what the sources say"
+file docs/start/first.md '<!-- listing: docs/start/none.cc -->'
+fires PagesFindAListingOfNoFile pages "no such file: docs/start/none.cc"
+file docs/guides/first.md '```cpp
+int b;
+```'
+fires PagesFindAProgramThatNothingCompiles pages "docs/guides/first.md:1: a program that nothing compiles"
+file docs/operate/first.md '```
+web: the port 80 is taken by a
+```
+<!-- says: the port | is free -->'
+file runtime/src/a.cc 'auto x = "the "
+         "port" + port + " is taken";'
+fires PagesFindATextThatTheBlockLacks pages "the block above does not say 'is free'"
+file docs/operate/first.md '```
+web: the door is taken
+```
+<!-- says: the door | is taken -->'
+file runtime/src/a.cc 'auto x = "the port" + port + " is taken";'
+fires PagesFindATextThatNoSourceHas pages "docs/operate/first.md:4: no source says 'the door'"
+file docs/migrate/other.md '| theirs | kgen |
+|---|---|
+| `New` | `Manager::New`, `Manager::Begin` |'
+file runtime/include/kgen/controller/manager.h 'struct Manager { static Manager New(); };'
+fires PagesFindANameThatKgenDoesNotHave pages "docs/migrate/other.md:3: nothing in kgen is called Begin"
+
 order='| layer | rooms |
 |---|---|
 | cache | `store`, `queue`, (informers, factory) |
@@ -191,7 +235,7 @@ file runtime/src/cache/store/b.h '#include "cache/store/a.h"'
 file runtime/src/cache/store/c.h '#include "cache/store/b.h"'
 silent CirclesLetAnAllowedOnePass circles
 
-for name in boost/asio.hpp openssl/ssl.h nghttp2/nghttp2.h yaml.h llvm/ADT/StringRef.h nlohmann/json.hpp; do
+for name in boost/asio.hpp openssl/ssl.h nghttp2/nghttp2.h re2/re2.h yaml.h llvm/ADT/StringRef.h nlohmann/json.hpp; do
   file runtime/include/kgen/client/a.h "#include <$name>"
   fires "PublicFinds_${name//[^a-z0-9]/_}" public "$name: "
 done

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "client/request/connection_state.h"
-#include "kgen/core/memory.h"
 #include "kgen/testing/cluster.h"
 #include "tests/simulation/manager.h"
 
@@ -223,13 +222,8 @@ class ElectionRun {
     }
     if (!failure_.empty()) return;
     managers_.clear();
-    const auto left = cluster_.simulation().census();
-    // Requests whose answers were lost stay open at nobody.
-    if (left.blocking + left.timers + left.tasks != 0) {
-      world_.fail("E5", std::to_string(left.blocking) + " blocking tasks, " + std::to_string(left.timers) +
-                            " timers and " + std::to_string(left.tasks) +
-                            " tasks are left: " + cluster_.simulation().WhoWaits());
-    }
+    const std::string left = LeftUnderWay(cluster_.simulation());
+    if (!left.empty()) world_.fail("E5", left);
   }
 
   std::string failure_, log_;
@@ -242,20 +236,7 @@ class ElectionRun {
 }  // namespace
 
 RunResult RunElection(std::uint64_t seed, const testing::Trace& replay) {
-  const std::int64_t before = LiveBlocks();
-  RunResult result;
-  {
-    ElectionRun run(seed, replay);
-    try {
-      result = run.Go();
-    } catch (const std::exception& error) {
-      result.failure = std::string("thrown: ") + error.what();
-    }
-  }
-  if (result.failure.empty() && LiveBlocks() != before) {
-    result.failure = "E5: " + std::to_string(LiveBlocks() - before) + " blocks are left";
-  }
-  return result;
+  return Perform<ElectionRun>("E5", seed, replay);
 }
 
 }  // namespace kgen::simulation

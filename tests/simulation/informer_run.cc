@@ -16,11 +16,11 @@
 #include "cache/reflector/list_watch.h"
 #include "cache/wait_for_sync.h"
 #include "kgen/cache/snapshot.h"
-#include "kgen/core/memory.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 #include "tests/simulation/listener.h"
 #include "tests/simulation/sample_part.h"
+#include "tests/simulation/shard_scope.h"
 #include "tests/simulation/world.h"
 #include "tests/support/delaying_executor.h"
 #include "tests/support/fake_transport.h"
@@ -70,10 +70,14 @@ class InformerRun {
   InformerRun(std::uint64_t seed, const testing::Trace& replay)
       : cluster_(Options(seed, replay)),
         world_(cluster_),
+        was_behind_(seed % 5 < 2),  // as in Options()
         bookmarks_(seed % 7 != 0),
         transforms_(seed % 3 == 1),
         projects_(!transforms_ && seed % 5 == 3) {
     if (transforms_) world_.refuses = TransformRefuses;
+    if (!HasShard(seed)) return;
+    world_.shard_by = seed / 11 % 2 == 0 ? ShardBy::kUid : ShardBy::kNamespace;
+    shard_.emplace(world_, [this](std::uint32_t n) { return Choose(n); });
   }
 
   RunResult Go() {
@@ -94,10 +98,12 @@ class InformerRun {
   }
 
  private:
+  static bool HasShard(std::uint64_t seed) { return seed % 11 >= 7; }
   static ClusterOptions Options(std::uint64_t seed, const testing::Trace& replay) {
     ClusterOptions options{.seed = seed};
     options.streaming_lists = seed % 5 != 0;
     options.bookmarks = seed % 7 != 0;
+    options.sharded_lists = HasShard(seed) && seed / 22 % 2 == 0;
     if (seed % 3 == 0) options.history = 4;
     if (seed % 4 < 2) options.latency = 5ms;  // then writes come between the pages of a list
     if (seed % 5 < 2) options.behind = 1 + seed % 4;
@@ -132,6 +138,7 @@ class InformerRun {
         {.transport = MakeShared<testing::FakeTransport>(),  // unused: the list and the watch have the other connection
          .executor = MakeShared<testing::DelayingExecutor>(simulated, apply_delay_),
          .observer = NullObserver()});
+    options.shard_by = world_.shard_by;
     if (Choose(3) != 0) options.objects_per_task = 1 + Choose(4);  // so that other tasks run in between
     // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
     if (Choose(4) == 0) world_.namespace_ = kNamespaces[0];
@@ -149,6 +156,7 @@ class InformerRun {
     if (Choose(2) == 0) AddThrowingIndex();
     if (Choose(2) == 0) AddListener();
     if (Choose(3) == 0) InjectFault();
+    if (shard_ && Choose(4) != 0) Hold();
     Log("start");
     informer_->Start(stop_.get_token());
     if (Choose(2) == 0) SpawnWait();
@@ -161,8 +169,8 @@ class InformerRun {
     while (requests_.front() + 1s < now) requests_.pop_front();
     if (requests_.size() > kMostRequests) verdict_.Fail("O9", "a storm of requests");
     if (!list.allow_watch_bookmarks) {
-      const std::string text =
-          list.resource_version + " " + list.continue_ + " " + std::to_string(list.limit.value_or(0));
+      const std::string text = list.resource_version + " " + list.continue_ + " " +
+                               std::to_string(list.limit.value_or(0)) + list.shard_selector;
       if (text != std::exchange(last_list_, text)) same_lists_.clear();
       same_lists_.push_back(now);
       while (same_lists_.front() + 1s < now) same_lists_.pop_front();
@@ -187,6 +195,7 @@ class InformerRun {
   }
 
   void Step() {
+    if (shard_ && Choose(4) == 0) return Choose(3) != 0 ? Hold() : HoldBesides();
     switch (Choose(18)) {
       case 0:
       case 1:
@@ -254,6 +263,39 @@ class InformerRun {
     const Timer timer =
         cluster_.simulation().clock()->After(time, TimerKind::kProgress, [waiter] { waiter->Notify(); });
     (void)waiter->Wait();
+  }
+
+  // Changes the ranges, or lists anew, and waits for that or not.
+  void Hold() {
+    if (!shard_->CanHold()) return;
+    requests_.clear();  // each call may cost a list
+    same_lists_.clear();
+    const std::uint64_t newest = cluster_.resource_version();
+    const bool anew = Choose(6) == 0;
+    const ShardScope::Promise promise =
+        anew ? shard_->ListAnew(*informer_.get(), newest) : shard_->Hold(*informer_.get(), newest);
+    Log((anew ? "list anew" : "hold " + shard_->asked().ToString()) + ", number " + std::to_string(promise.number));
+    if (Choose(2) != 0) return;
+    ++waits_;
+    connection_->executor().Blocking("owner of a shard", [this, promise] {
+      const Ended ended{waits_};
+      if (!informer_->WaitUntilHeld(promise.number, stop_.get_token(), TimePoint::max())) return;  // stopped
+      const std::uint64_t version = Number(informer_->store()->Snapshot().version());
+      const std::uint64_t promised = was_behind_ ? promise.cached : promise.version;
+      if (version < promised && !shard_->IsVoid(promise) && !verdict_.restored) {
+        verdict_.Fail("O12", "call " + std::to_string(promise.number) + " of Hold() is reached at version " +
+                                 std::to_string(version) + ", before " + std::to_string(promised));
+      }
+      CheckStore();
+    });
+  }
+  void HoldBesides() {
+    cluster_.simulation().executor()->Blocking("assigner", [this] {
+      for (std::uint32_t n = 1 + Choose(3); n > 0 && !calm_; --n) {
+        Hold();
+        Sleep("an assigner", 1ms * Choose(12));
+      }
+    });
   }
 
   void FailWatches() {
@@ -342,6 +384,7 @@ class InformerRun {
         break;
       case 8:
       case 9:
+        was_behind_ = true;
         fault.behind = 1 + Choose(6), what = std::to_string(fault.behind) + " behind";
         break;
       case 10:
@@ -385,6 +428,12 @@ class InformerRun {
     listener->informer = informer_.get().get();
     listener->resyncs = resyncs_ && Choose(4) != 0;
     HandlerOptions options{.resync = listener->resyncs ? std::optional<Nanos>() : kNever, .name = listener->name};
+    if (shard_) {
+      listener->may_leave = [this](const AnyEvent& event) { return shard_->MayLeave(event.before); };
+      listener->may_be_deleted = [this](const AnyEvent& event) {
+        return verdict_.restored || !world_.color.empty() || world_.WasDeleted(event.before.metadata()->uid.str());
+      };
+    }
     listener->merges = Choose(3) == 0;
     if (listener->merges) options.backlog_bytes = 1 + Choose(4) * std::size_t{600};  // of an event, or a few
     if (Choose(2) == 0) {
@@ -475,9 +524,11 @@ class InformerRun {
     if (version < newest_seen_ && !verdict_.restored)
       verdict_.Fail("O1", "the store went back to version " + std::to_string(version));
     newest_seen_ = std::max(newest_seen_, version);
-    if (!world_.HeldAt(version, view)) {
+    const auto held = [&] { return world_.HeldAt(version, view); };
+    if (shard_ ? !shard_->ForSome(informer_.get().get(), held) : !held()) {
       verdict_.Fail("O1", "the store at version " + std::to_string(version) + " holds" + Text(view) +
-                              ", the server held" + Text(world_.At(version)));
+                              ", the server held" + Text(world_.At(version)) +
+                              (shard_ ? "; of the shard " + shard_->asked().ToString() : ""));
     }
     View listed;
     for (const char* in : kNamespaces) {
@@ -515,7 +566,8 @@ class InformerRun {
 
   // A view that has seen all initial events is a state that the server once had.
   void CheckView(const Listener& listener) {
-    if (world_.EverHeld(listener.view)) return;
+    const auto held = [&] { return world_.EverHeld(listener.view); };
+    if (shard_ ? shard_->ForSomeEver(held) : held()) return;
     // Between two events of one transaction it need not be one; then a later event is on its way, or a stop has dropped
     // it.
     if (listener.registration->Backlog() > 0 || stopped_ || informer_->IsStopped()) return;
@@ -536,10 +588,11 @@ class InformerRun {
     if (!resyncs_) Check(cluster_.simulation().RunUntilIdle());
     if (stopped_) return;
     CheckStore();
+    if (shard_ && informer_->held() != shard_->number()) verdict_.Fail("O12", "the last call of Hold() is not reached");
     const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
     const View view = ViewOf(snapshot);
     const Contents& contents = world_.Now();
-    if (!informer_->HasSynced())
+    if (!informer_->HasSynced() && !HoldsNothing())
       verdict_.Fail("O6", "the informer never synced; it is " + std::string(ToString(informer_->status().state)));
     if (!world_.Agrees(view, contents)) {
       verdict_.Fail("O6", "at rest the cache holds" + Text(view) + " at version " + std::string(snapshot.version()) +
@@ -556,8 +609,10 @@ class InformerRun {
     CheckResyncs(static_cast<int>(view.size()));
   }
 
+  bool HoldsNothing() const { return shard_ && shard_->asked().empty(); }
+
   void CheckCurrent() {
-    if (stopped_) return;
+    if (stopped_ || HoldsNothing()) return;
     const cache::AnySnapshot snapshot = informer_->store()->Snapshot();
     const cache::InformerStatus status = informer_->status();
     if (informer_->HasSynced() && status.state == cache::InformerState::kWatching &&
@@ -575,7 +630,7 @@ class InformerRun {
       verdict_.Fail("O6",
                     std::to_string(status.refused) + " objects count as refused, and are " + std::to_string(refused));
     }
-    if (!bookmarks_) return;
+    if (!bookmarks_ || HoldsNothing()) return;
     const std::uint64_t newest = cluster_.resource_version();
     if (Number(snapshot.version()) != newest || Number(status.resource_version) != newest) {
       verdict_.Fail("O6", "after bookmarks at version " + std::to_string(newest) + " the store is at " +
@@ -635,12 +690,8 @@ class InformerRun {
   }
 
   void CheckNothingIsLeft() {
-    const auto left = cluster_.simulation().census();
-    if (left.blocking + left.timers + left.tasks != 0) {
-      verdict_.Fail("O7", std::to_string(left.blocking) + " blocking tasks, " + std::to_string(left.timers) +
-                              " timers and " + std::to_string(left.tasks) +
-                              " tasks are left: " + cluster_.simulation().WhoWaits());
-    }
+    const std::string left = LeftUnderWay(cluster_.simulation());
+    if (!left.empty()) verdict_.Fail("O7", left);
     const auto open = cluster_.census();
     if (open.watches + open.requests != 0) {
       verdict_.Fail("O7", std::to_string(open.watches) + " watches and " + std::to_string(open.requests) +
@@ -651,6 +702,8 @@ class InformerRun {
   Cluster cluster_;
   World world_;
   Verdict verdict_;
+  std::optional<ShardScope> shard_;
+  bool was_behind_ = false;  // a list may have come from a cache that is older than the server's data
   std::string log_;
   std::uint64_t watches_before_ = 0;
   bool unnoticed_ = false;  // that a copy was restored
@@ -673,20 +726,7 @@ class InformerRun {
 }  // namespace
 
 RunResult RunInformer(std::uint64_t seed, const testing::Trace& replay) {
-  const std::int64_t before = LiveBlocks();
-  RunResult result;
-  {
-    InformerRun run(seed, replay);
-    try {
-      result = run.Go();
-    } catch (const std::exception& error) {
-      result.failure = std::string("thrown: ") + error.what();
-    }
-  }
-  if (result.failure.empty() && LiveBlocks() != before) {
-    result.failure = "O7: " + std::to_string(LiveBlocks() - before) + " blocks are left";
-  }
-  return result;
+  return Perform<InformerRun>("O7", seed, replay);
 }
 
 }  // namespace kgen::simulation

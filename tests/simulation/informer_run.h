@@ -24,6 +24,10 @@
 //       watch then gets a 410 for the second time without progress, and the longest delay of a probe (5 s).
 //   O11 When the server returns to an older copy of its data, all this holds for the copy and its successors, although
 //       versions go back; see InformerRun::MayWrite() for the case that cannot be noticed.
+//   O12 All this holds for the objects of a shard, whose ranges change at random times, whether the server filters or
+//       not. The store has the objects of the ranges that were asked for last or, until it has reached them, of what it
+//       had before, or of what is in both. An object that leaves is told once, as left, and never as deleted. When
+//       Informer::held() has reached a call, the store has a state of those ranges that is as new as was promised.
 #ifndef KGEN_TESTS_SIMULATION_INFORMER_RUN_H_
 #define KGEN_TESTS_SIMULATION_INFORMER_RUN_H_
 

@@ -1,11 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The oracle's view of one handler: checks O3, O4, O5 and O8 of informer_run.h for each event.
+// The oracle's view of one handler: checks O3, O4, O5, O8 and O12 of informer_run.h for each event.
 #ifndef KGEN_TESTS_SIMULATION_LISTENER_H_
 #define KGEN_TESTS_SIMULATION_LISTENER_H_
 
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -59,6 +60,8 @@ struct Listener {
   bool removed = false;  // or joined: nothing may be delivered any more
   int told = 0, told_again = 0;
   std::optional<Registration> registration;
+  // Absent: the informer has no shard.
+  std::function<bool(const AnyEvent&)> may_be_deleted{}, may_leave{};
 
   void Hear(const AnyEvent& event) {
     if (removed) return Fail("O3", event, "after it was removed, or the informer joined");
@@ -97,7 +100,18 @@ struct Listener {
         if (event.reason == Reason::kResync ? now != before : now <= before && !verdict->restored)
           Fail("O3", event, "an update to an older version");
         break;
+      case AnyEvent::Type::kLeft:
+        if (known == view.end()) return Fail("O12", event, "that it left, though it was not there");
+        if (merges ? before < known->second && !verdict->restored : before != known->second) {
+          Fail("O12", event, "that it left, with another version than the last one told");
+        }
+        if (may_leave && !may_leave(event)) Fail("O12", event, "that it left, though it is in all ranges since");
+        last[key] = before - 1;  // it may come back as it is
+        break;
       case AnyEvent::Type::kDeleted:
+        if (may_be_deleted && event.before && !may_be_deleted(event)) {
+          Fail("O12", event, "that it was deleted, and it was not");
+        }
         // For an object that could never be decoded, the deletion is the only event.
         if (known == view.end() && !event.before) break;
         if (known == view.end()) return Fail("O3", event, "a deletion of what is not there");

@@ -100,6 +100,7 @@ class NetworkExchange final : public Exchange {
   const Shared<Strand> strand_;
   TimePoint sent_{};
   Timer timer_{};
+  Shared<Exchange> at_server_{};  // while it answers
   HttpHead head_{};
   std::string body_{};
   HttpEnd end_{};
@@ -110,9 +111,13 @@ class NetworkExchange::Inbox final : public ResponseSink {
  public:
   explicit Inbox(Shared<NetworkExchange> exchange) : exchange_(std::move(exchange)) {}
   void OnHead(HttpHead head) override { exchange_->head_ = std::move(head); }
-  void OnBytes(std::string bytes) override { exchange_->body_ += bytes; }
+  void OnBytes(std::string bytes) override {
+    exchange_->body_ += bytes;
+    if (exchange_->at_server_) exchange_->at_server_->Consumed(bytes.size());
+  }
   void OnEnd(HttpEnd end) override {
     exchange_->end_ = std::move(end);
+    exchange_->at_server_ = {};
     std::exchange(exchange_, {})->Return();
   }
 
@@ -124,7 +129,7 @@ inline void NetworkExchange::Reach() {
   if (network_->loses_requests) return;
   HttpRequest request = request_;
   request.guard = {};  // it was asked when the request left the machine
-  (void)inner_->Start(std::move(request), MakeShared<Inbox>(Shared<NetworkExchange>(this)));
+  at_server_ = inner_->Start(std::move(request), MakeShared<Inbox>(Shared<NetworkExchange>(this)));
 }
 
 class NetworkTransport final : public Transport {

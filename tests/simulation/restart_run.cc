@@ -16,7 +16,6 @@
 #include "cache/saved/saved_cache.h"
 #include "cache/wait_for_sync.h"
 #include "kgen/codec/decode.h"
-#include "kgen/core/memory.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 #include "tests/simulation/listener.h"
@@ -564,20 +563,7 @@ class RestartRun {
 }  // namespace
 
 RunResult RunRestarts(std::uint64_t seed, const testing::Trace& replay) {
-  const std::int64_t before = LiveBlocks();
-  RunResult result;
-  {
-    RestartRun run(seed, replay);
-    try {
-      result = run.Go();
-    } catch (const std::exception& error) {
-      result.failure = std::string("thrown: ") + error.what();
-    }
-  }
-  if (result.failure.empty() && LiveBlocks() != before) {
-    result.failure = "O7: " + std::to_string(LiveBlocks() - before) + " blocks are left";
-  }
-  return result;
+  return Perform<RestartRun>("O7", seed, replay);
 }
 
 }  // namespace kgen::simulation

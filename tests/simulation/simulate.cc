@@ -5,7 +5,8 @@
 // kgen_simulate --find-bug B --seeds N   passes if a seed finds the deliberate bug (only where those are built in)
 //
 // Each seed is one of the informer, and one of processes whose informer saves its cache. With --informers it is one of
-// the informer alone, with --restarts of such processes, with --elections of leader election.
+// the informer alone, with --restarts of such processes, with --elections of leader election, with --shards of replicas
+// that divide their work, with --managers of managers that do so.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -17,10 +18,14 @@
 #include <vector>
 
 #include "cache/store/deliberate_bugs.h"
+#include "controller/caches/deliberate_bugs.h"
 #include "controller/election/deliberate_bugs.h"
+#include "controller/shards/deliberate_bugs.h"
 #include "tests/simulation/election_run.h"
 #include "tests/simulation/informer_run.h"
+#include "tests/simulation/manager_run.h"
 #include "tests/simulation/restart_run.h"
+#include "tests/simulation/shard_run.h"
 
 namespace kgen::simulation {
 namespace {
@@ -31,8 +36,11 @@ struct Program {
   std::string_view flag;
   RunResult (*run)(std::uint64_t seed, const Trace& replay);
 };
-constexpr Program kPrograms[] = {
-    {"--informers", RunInformer}, {"--restarts", RunRestarts}, {"--elections", RunElection}};
+constexpr Program kPrograms[] = {{"--informers", RunInformer},
+                                 {"--restarts", RunRestarts},
+                                 {"--elections", RunElection},
+                                 {"--shards", RunShards},
+                                 {"--managers", RunManagers}};
 
 struct Arguments {
   std::uint64_t seeds = 1, seed = 0;
@@ -134,13 +142,17 @@ int Report(const Arguments& arguments, const Program& program, std::uint64_t see
 int Main(int argc, char** argv) {
   const Arguments arguments = Parse(argc, argv);
   if (!arguments.good) {
-    std::cerr << "usage: kgen_simulate [--informers|--restarts|--elections] [--seeds N] [--seed S] [--replay TRACE] "
-                 "[--find-bug B]\n";
+    std::cerr << "usage: kgen_simulate [--informers|--restarts|--elections|--shards|--managers] [--seeds N] "
+                 "[--seed S] [--replay TRACE] [--find-bug B]\n";
     return 2;
   }
 #if defined(KGEN_DELIBERATE_BUG)
   if (arguments.programs.front()->run == RunElection) {
     controller::InjectBug(static_cast<controller::Bug>(arguments.bug));
+  } else if (arguments.programs.front()->run == RunShards) {
+    controller::InjectBug(static_cast<controller::ShardBug>(arguments.bug));
+  } else if (arguments.programs.front()->run == RunManagers) {
+    controller::InjectBug(static_cast<controller::ManagerBug>(arguments.bug));
   } else {
     cache::InjectBug(static_cast<cache::Bug>(arguments.bug));
   }

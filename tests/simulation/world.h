@@ -10,12 +10,14 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kgen/cache/snapshot.h"
+#include "kgen/client/shard_ranges.h"
 #include "kgen/codec/encode.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
@@ -32,6 +34,7 @@ struct Held {
   bool refused = false;  // this informer cannot take it
   bool deep = false;     // because no decoder can
   std::string color{};
+  std::string uid{};  // with World::shard_by
 };
 using Contents = std::map<std::string, Held>;
 
@@ -54,6 +57,9 @@ class World {
 
   // What the informer selects: objects of a namespace, or of a color; "": everything.
   std::string namespace_{}, color{};
+  // With shard_by: of these, the informer selects the objects of a shard.
+  std::optional<ShardBy> shard_by{};
+  const ShardRanges* shard = nullptr;
   // Whether the informer's transform refuses an object with so many replicas.
   std::function<bool(std::int32_t)> refuses{};
 
@@ -102,9 +108,16 @@ class World {
   // nothing.
   std::string Difference(const AnyRef& object, const std::function<void(nlohmann::json&)>& change = {}) const;
 
-  bool InScope(const std::string& key, const Held& held) const {
+  bool InScope(const std::string& key, const Held& held) const { return IsSelected(key, held) && InShard(key, held); }
+  bool IsSelected(const std::string& key, const Held& held) const {
     return key.starts_with(namespace_) && (color.empty() || held.color == color);
   }
+  bool InShard(const std::string& key, const Held& held) const {
+    if (!shard_by) return true;
+    return shard->Contains(ShardHash(*shard_by == ShardBy::kUid ? held.uid : key.substr(0, key.find('/'))));
+  }
+  // Whether an object was deleted, in whatever history. With shard_by.
+  bool WasDeleted(const std::string& uid) const { return deleted_.contains(uid); }
   // How many objects of the current state the informer cannot take.
   std::size_t Refused() const {
     return static_cast<std::size_t>(std::count_if(Now().begin(), Now().end(), [this](const auto& each) {
@@ -119,6 +132,7 @@ class World {
   States states_;
   std::vector<States> lost_;                             // what was before a copy was restored
   std::map<std::string, std::set<std::uint64_t>> good_;  // versions of each key that could be decoded
+  std::set<std::string> deleted_;                        // UIDs
   std::uint64_t copy_ = 0;
   std::int32_t writes_ = 0;
 };
@@ -144,6 +158,7 @@ inline std::string World::Write() {
   std::string done;
   if (!there) {
     Must(cluster_.Add(object.dump()));
+    if (shard_by) held.uid = json::parse(Must(cluster_.Get("samples", in, name)))["metadata"]["uid"];
     done = "create " + key + (held.refused ? ", refused" : "");
   } else if (what < 3) {
     Must(cluster_.Update(object.dump()));
@@ -151,6 +166,7 @@ inline std::string World::Write() {
   } else if (what < 5) {
     Must(cluster_.Delete("samples", in, name));
     done = "delete " + key;
+    deleted_.insert(next[key].uid);
     next.erase(key);
   } else {
     // Deeper than the decoder allows: the informer must continue, and keep the last good state.
@@ -164,6 +180,7 @@ inline std::string World::Write() {
   }
   if (next.contains(key) || !there) {
     held.version = cluster_.resource_version();
+    if (there) held.uid = next[key].uid;
     if (!held.refused) good_[key].insert(held.version);
     next[key] = std::move(held);
   }
@@ -180,9 +197,13 @@ inline bool World::Agrees(const View& view, const Contents& contents) const {
       return false;
     }
   }
+  // The last good state of a refused object may be of another incarnation, and so in the shard.
+  const auto may_show = [&](const std::string& key, const Held& held) {
+    return InScope(key, held) || (shard_by == ShardBy::kUid && held.refused && IsSelected(key, held));
+  };
   return std::all_of(view.begin(), view.end(), [&](const auto& each) {
     const auto held = contents.find(each.first);
-    return held != contents.end() && InScope(held->first, held->second);
+    return held != contents.end() && may_show(held->first, held->second);
   });
 }
 

@@ -36,7 +36,7 @@ class ManualStream final : public net::TcpStream {
     if (!closed_) (holds_ ? held_ : sent_) += bytes;
   }
   std::size_t backlog() const noexcept override { return held_.size(); }
-  void PauseReading(bool) override {}
+  void PauseReading(bool pause) override { paused_ = pause; }
   void FinishSending() noexcept override {}
   net::Address peer() const override { return to_; }
   void Close() noexcept override {
@@ -64,6 +64,7 @@ class ManualStream final : public net::TcpStream {
   std::string address() const { return to_.ToString(); }
   const std::string& sent() const noexcept { return sent_; }
   bool closed() const noexcept { return closed_; }
+  bool paused() const noexcept { return paused_; }  // the side of the test does not heed it
 
  private:
   void Answer(std::string_view error) {
@@ -77,6 +78,7 @@ class ManualStream final : public net::TcpStream {
   std::string held_;
   std::string unread_;
   bool holds_ = false;
+  bool paused_ = false;
   bool closed_ = false;
 };
 

@@ -10,10 +10,10 @@ die() { say "dev: $*"; exit 1; }
 # missing PATH WHAT: fails because PATH is not in this checkout.
 missing() { die "$1 is not in this checkout; it is needed for $2"; }
 
-# need_setup: installs packages that are missing. Every command that builds calls it first.
+# need_setup [--build]: installs packages that are missing. Every command that builds calls it first.
 need_setup() {
   source tools/dev/setup.sh
-  setup_check
+  setup_check "$@"
 }
 
 # configure TREE [ARGUMENTS...]: configures build/TREE with the preset of that name.
@@ -22,7 +22,8 @@ configure() {
   shift
   mkdir -p "build/$tree"
   log=build/$tree/configure.log
-  cmake --preset "$tree" "$@" >"$log" 2>&1 || {
+  # Another command may be using the tree.
+  flock "build/$tree/lock" cmake --preset "$tree" "$@" >"$log" 2>&1 || {
     cat "$log" >&2
     die "cmake --preset $tree failed (see above)"
   }
@@ -32,12 +33,15 @@ configure() {
 build() {
   local tree=$1
   shift
-  cmake --build "build/$tree" --parallel "$jobs" ${1:+--target "$@"} >&2
+  flock "build/$tree/lock" cmake --build "build/$tree" --parallel "$jobs" ${1:+--target "$@"} >&2
 }
 
 # has_target TREE TARGET: succeeds if the configured tree has the target.
 # grep must read to the end: with -q it would close the pipe at the first match, and ninja would fail with SIGPIPE.
 has_target() { ninja -C "build/$1" -t targets all 2>/dev/null | grep "^$2: phony\|^bin/$2: " >/dev/null; }
+
+# project_version: as CMakeLists.txt has it.
+project_version() { sed -n 's/^project(kgen VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt; }
 
 # generate_builtin_api FLAG: generates generated/ and the types of the runtime itself from the API documents. --force
 # writes them, --check compares them. This is the only place that knows how to do that.

@@ -7,24 +7,30 @@
 container_root=build/container
 container_file=examples/container/Containerfile
 
-# container_programs PROGRAM: builds build/container/programs/{static,shared} without debug information, with the flags
-# of the dev tree, so that ccache has most of the objects.
-container_programs() {
-  local program=$1 tree=build/container-static
-  configure dev
-  has_target dev "$program" || die "no such program: $program; use one of those in examples/"
-  build dev "$program" kgen kgen-crd
-  cmake --preset dev -B "$tree" -DKGEN_BUILD_TESTS=OFF -DKGEN_BUILD_BENCH=OFF -DKGEN_INSTALL=OFF \
-    -DKGEN_BUILD_TOOL=OFF -DKGEN_EXECUTABLE="$PWD/build/dev/bin/kgen" \
-    -DKGEN_CRD_EXECUTABLE="$PWD/build/dev/bin/kgen-crd" \
-    -DCMAKE_PROJECT_INCLUDE="$PWD/examples/container/static.cmake" >"$tree.log" 2>&1 || {
+# container_tree NAME ARGUMENTS...: configures build/container-NAME as the dev tree, without what only tests need.
+container_tree() {
+  local tree=build/container-$1
+  shift
+  cmake --preset dev -B "$tree" -DKGEN_BUILD_TESTS=OFF -DKGEN_BUILD_BENCH=OFF -DKGEN_INSTALL=OFF "$@" \
+    >"$tree.log" 2>&1 || {
     cat "$tree.log" >&2
-    die "the tree of the static program cannot be configured (see above)"
+    die "$tree cannot be configured (see above)"
   }
-  cmake --build "$tree" --parallel "$jobs" --target "$program" >&2
+}
+
+# container_programs PROGRAM TREE: builds build/container/programs/{static,shared} without debug information. The shared
+# one comes from the tree, and the static one from a tree with the same flags, so that ccache has most of its objects.
+container_programs() {
+  local program=$1 tree=$2
+  has_target "$tree" "$program" || die "no such program: $program; use one of those in examples/"
+  build "$tree" "$program" kgen kgen-crd
+  container_tree static -DKGEN_BUILD_TOOL=OFF -DKGEN_EXECUTABLE="$PWD/build/$tree/bin/kgen" \
+    -DKGEN_CRD_EXECUTABLE="$PWD/build/$tree/bin/kgen-crd" \
+    -DCMAKE_PROJECT_INCLUDE="$PWD/examples/container/static.cmake"
+  build container-static "$program"
   mkdir -p "$container_root/programs"
-  strip -o "$container_root/programs/shared" "build/dev/bin/$program"
-  strip -o "$container_root/programs/static" "$tree/bin/$program"
+  strip -o "$container_root/programs/shared" "build/$tree/bin/$program"
+  strip -o "$container_root/programs/static" "build/container-static/bin/$program"
   cp /etc/ssl/certs/ca-certificates.crt "$container_root/programs/"
 }
 
@@ -41,7 +47,7 @@ container_base() {
   container_buildah inspect --type image localhost/debian:12 >/dev/null 2>&1 && return
   say "dev: making a Debian 12 (some minutes, once)"
   # As debian:12-slim, without documentation and translations. Without usr-is-merged, minbase installs the whole of Perl.
-  mmdebstrap --variant=minbase --mode=root --include=usr-is-merged \
+  mmdebstrap --variant=minbase --mode=root --include=usr-is-merged --aptopt='Acquire::Retries "3"' \
     --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr --dpkgopt='path-exclude=/usr/share/doc/*' \
     --dpkgopt='path-include=/usr/share/doc/*/copyright' --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' bookworm "$base" >"$container_root/debian.log" 2>&1 || {
@@ -67,7 +73,7 @@ container_image() {
 # container_test VARIANT ARGUMENTS...: runs the image's program, as the user of the image on a file system that cannot be
 # written to, against the in-memory cluster.
 container_test() {
-  local variant=$1 container status=0 config=.OCIv1.Config
+  local variant=$1 container status=run config=.OCIv1.Config results=$PWD/$container_root/results
   shift
   container=$(container_buildah from --pull-never "localhost/$variant")
   KGEN_TEST_IMAGE=$(container_buildah mount "$container")
@@ -75,30 +81,41 @@ container_test() {
   KGEN_TEST_IMAGE_ENTRYPOINT=$(container_buildah inspect --format "{{index $config.Entrypoint 0}}" "$container")
   KGEN_TEST_IMAGE_ARGUMENTS=$*
   export "${!KGEN_TEST_IMAGE@}"
-  GTEST_BRIEF=1 build/dev/bin/container_test >&2 || status=1
+  GTEST_BRIEF=1 GTEST_OUTPUT=xml:$results/$variant.xml build/dev/bin/container_test >&2 || status=fail
+  printf '<testcase name="%s" status="%s">\n' "$variant" "$status" >>"$results/ctest.junit"
   container_buildah rm "$container" >/dev/null
-  return $status
 }
 
 verb_container() {
-  local build_only= variant status=0
+  local build_only= variant results=$container_root/results
   [ "${1:-}" != --build-only ] || { build_only=1 && shift; }
   local program=${1:-order_controller}
   [ $# -eq 0 ] || shift
+  if [ -n "$build_only" ]; then
+    need_setup --build
+    mkdir -p build
+    container_tree shared
+    container_programs "$program" container-shared
+    return
+  fi
   need_setup
-  container_programs "$program"
-  [ -z "$build_only" ] || return 0
+  configure dev
+  container_programs "$program" dev
   [ "$(id -u)" -eq 0 ] || die "container needs root, for mmdebstrap, chroot and mount"
   has_target dev container_test || missing "target container_test" "the test of the images"
   build dev container_test
   container_base
+  rm -rf "$results"
+  mkdir -p "$results"
+  : >"$results/ctest.junit"
   for variant in static shared; do
     container_image "$variant"
-    container_test "$variant" "$@" || status=1
+    container_test "$variant" "$@"
     printf '%s %s\n' "$variant" "$(container_buildah images --format '{{.Size}}' "localhost/$variant")"
   done
   # What earlier runs have left.
   container_buildah rm --all >/dev/null
   container_buildah rmi --prune >/dev/null
-  return $status
+  source tools/dev/test.sh
+  count_results "$results"
 }

@@ -9,6 +9,7 @@ controller_sources=tests/integration/controller
 comparison_sources=tests/integration/comparison
 controller_gen_sources=tests/integration/controller_gen
 protobuf_sources=tests/integration/protobuf
+kustomize_sources=tests/integration/kustomize
 
 # apiserver_folder: prints the folder of the built API server, which depends on its sources and on how it is built.
 apiserver_folder() {
@@ -58,23 +59,47 @@ go_build() {
 }
 
 # controllers_build: builds the controller that runs against the in-memory cluster, upstream's sample-controller, and
-# the controllers of docs/comparison.md.
+# the programs of docs/comparison.md.
 controllers_build() {
   go_build "$controller_sources" build/controller . &&
-    go_build "$comparison_sources" build/comparison/ k8s.io/sample-controller ./client_go ./controller_runtime
+    go_build "$comparison_sources" build/comparison/ k8s.io/sample-controller ./client_go ./controller_runtime ./cronjob
 }
 
-# controller_gen_run: builds controller-gen, and makes CRDs of the API in Go.
+# controller_gen_run: builds controller-gen, makes CRDs and webhook configurations of the APIs in Go, and everything that
+# the CronJob of docs/comparison.md needs.
 controller_gen_run() {
-  local output=$PWD/build/controller_gen
+  local output=$PWD/build/controller_gen program
   go_build "$controller_gen_sources" build/controller_gen/ sigs.k8s.io/controller-tools/cmd/controller-gen &&
-    rm -rf "$output/crds" &&
+    rm -rf "$output/crds" "$output/webhooks" &&
     (cd "$controller_gen_sources" && GOTOOLCHAIN=local "$output/controller-gen" crd:allowDangerousTypes=true \
-      paths=./... "output:crd:dir=$output/crds") >&2
+      paths=./... "output:crd:dir=$output/crds") >&2 || return
+  for program in cronjob arguments leader_worker_set; do
+    (cd "$controller_gen_sources" && GOTOOLCHAIN=local "$output/controller-gen" webhook \
+      "paths=./webhooks/$program/..." "output:webhook:dir=$output/webhooks/$program") >&2 || return
+  done
+  comparison_generate "$output/controller-gen"
+}
+
+# comparison_generate CONTROLLER_GEN: makes the deep copies and the manifests of the CronJob in Go.
+comparison_generate() {
+  local output=$PWD/build/comparison/generated version
+  rm -rf "$output"
+  (
+    cd "$comparison_sources" || return
+    export GOTOOLCHAIN=local
+    for version in v1 v2; do
+      "$1" object:headerFile=/dev/stdin "paths=./cronjob/api/$version" "output:dir=$output/$version" \
+        <<<"// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0" || return
+    done
+    "$1" crd:generateEmbeddedObjectMeta=true,maxDescLen=0 rbac:roleName=cronjob-operator webhook paths=./cronjob/... "output:dir=$output"
+  ) >&2
 }
 
 # protobuf_build: builds the programs that write objects and facts of the Go types of Kubernetes.
 protobuf_build() { go_build "$protobuf_sources" build/protobuf/ ./objects ./facts; }
+
+# kustomize_build: builds kustomize, which renders the folders deploy/ of the examples.
+kustomize_build() { go_build "$kustomize_sources" build/kustomize/ sigs.k8s.io/kustomize/kustomize/v5; }
 
 # integration_skipped REASON: the API server cannot be built on this machine. In CI that is a failure.
 integration_skipped() {
@@ -91,7 +116,10 @@ verb_integration() {
     return
   fi
   case ${1:-} in
-    --build-only) apiserver_build && controllers_build && controller_gen_run && protobuf_build && return ;;
+    --build-only)
+      apiserver_build && controllers_build && controller_gen_run && protobuf_build && kustomize_build
+      return
+      ;;
     --serve)
       # For experiments: serves until Ctrl-C.
       folder=$(apiserver_build) || die "the API server did not build"
@@ -104,11 +132,12 @@ verb_integration() {
   controllers_build || die "the controllers did not build (see above)"
   controller_gen_run || die "controller-gen did not run (see above)"
   protobuf_build || die "the programs for protobuf did not build (see above)"
+  kustomize_build || die "kustomize did not build (see above)"
   source tools/dev/test.sh
   configure dev
   has_target dev integration_test || missing "target integration_test" "the integration tests"
   # The name of a binary, with or without _test, or a filter as for ./dev test.
-  local binary binaries="integration_test cpp_first_test controller_gen_test sample_controller_test operator_test deploy_test memory_cluster_test protobuf_test" filter=${1:-} command
+  local binary binaries="integration_test cpp_first_test controller_gen_test sample_controller_test operator_test webhooks_test schema_validation_test deploy_test memory_cluster_test protobuf_test" filter=${1:-} command
   case " $binaries " in *" ${filter%_test}_test "*) binaries=${filter%_test}_test filter= ;; esac
   case $filter in "" | *[*:]*) ;; *) filter="*$filter*" ;; esac
   # shellcheck disable=SC2086
@@ -120,13 +149,15 @@ verb_integration() {
   for binary in $binaries; do
     [ -n "$("build/dev/bin/$binary" --gtest_list_tests)" ] || continue
     case $binary in
-      integration_test | cpp_first_test) command=("$folder/apiserver" --) ;;
+      integration_test | cpp_first_test | schema_validation_test) command=("$folder/apiserver" --) ;;
+      webhooks_test) command=(env KGEN_TEST_COMPARISON="$PWD/build/comparison" "$folder/apiserver" --) ;;
       operator_test) command=("$folder/apiserver" --audit --) ;;
       controller_gen_test) command=(env KGEN_TEST_CONTROLLER_GEN="$PWD/build/controller_gen/crds") ;;
       sample_controller_test)
         command=(env KGEN_TEST_COMPARISON="$PWD/build/comparison" "$folder/apiserver" --audit --)
         ;;
-      deploy_test | memory_cluster_test)
+      deploy_test) command=(env KGEN_TEST_KUSTOMIZE="$PWD/build/kustomize/kustomize") ;;
+      memory_cluster_test)
         command=(env KGEN_TEST_KUBECTL="$folder/kubectl" KGEN_TEST_CONTROLLER="$PWD/build/controller")
         ;;
       protobuf_test)

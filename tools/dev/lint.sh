@@ -5,7 +5,7 @@
 
 lint_root=${KGEN_LINT_ROOT:-.}
 lint_cache=${KGEN_LINT_CACHE:-build/lint}
-lint_rules=(format arrows rooms circles public guide reach blocking clock timers length copyright workplace templates ids missing described english contracts generated api headers alone tidy)
+lint_rules=(format arrows rooms circles public guide reach blocking clock timers length copyright workplace templates ids missing described english contracts pages generated api headers alone tidy)
 lint_rules_on_request=(tidy-all)
 lint_clang_format=${CLANG_FORMAT:-clang-format-22}
 
@@ -32,6 +32,9 @@ lint_format() {
 
 # Checks that tests/contract-coverage.md is up to date with the contract comments in tests/.
 lint_contracts() { python3 tools/contract_table.py --check "$lint_root"; }
+
+# Checks that docs/ has the listings, tables, messages and names that the sources have.
+lint_pages() { python3 tools/pages.py --check "$lint_root"; }
 
 # Checks that generated/ and the generated types of the runtime are up to date with openapi/ and the generator.
 lint_generated() { generate_builtin_api --check 2>&1; }
@@ -128,7 +131,7 @@ for output in sorted({re.search(r" -o (\S+)", command)[1] for command in command
 # run_rule RULE: prints the findings to standard output.
 run_rule() {
   case $1 in
-    format | headers | contracts | generated | api | alone | tidy | tidy-all) "lint_$1" ;;
+    format | headers | contracts | pages | generated | api | alone | tidy | tidy-all) "lint_$1" ;;
     *) python3 tools/lint/text_rules.py "$1" "$lint_root" ;;
   esac
 }

@@ -44,6 +44,17 @@ package_installed() {
   package_build "$package_root/installed" "$package_root/examples" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix"
 }
 
+# The projects that docs/start lets readers copy.
+package_start() {
+  local project
+  for project in watcher website; do
+    cp -R "docs/start/programs/$project" "$package_root/$project"
+    package_build "$package_root/$project-build" "$package_root/$project" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix" ||
+      return 1
+  done
+  ctest --test-dir "$package_root/website-build" --no-tests=error >"$package_root/website.log" 2>&1
+}
+
 # Uses the tools of the dev tree, so that LLVM is not linked a second time.
 package_subdirectory() {
   package_build "$package_root-subdirectory" tests/package -DKGEN_WERROR=ON -DKGEN_BUILD_TOOL=OFF \
@@ -145,7 +156,7 @@ END
     "$package_root/uses/uses"
 }
 
-# A program without shared libraries, for an image that has none.
+# A program without shared libraries, for an image that has none; and one with shared C and C++ libraries alone.
 package_static() {
   mkdir -p "$package_root/static-source"
   cat >"$package_root/static-source/CMakeLists.txt" <<'END'
@@ -172,11 +183,78 @@ int main() {
 END
   package_build "$package_root/static" "$package_root/static-source" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix" \
     "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold -static" && "$package_root/static/static" &&
-    ! readelf -d "$package_root/static/static" | grep -q NEEDED
+    ! readelf -d "$package_root/static/static" | grep -q NEEDED || return 1
+  package_build "$package_root/static-libraries" "$package_root/static-source" \
+    -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix" -Dkgen_USE_STATIC_LIBS=ON &&
+    "$package_root/static-libraries/static" &&
+    ! readelf -d "$package_root/static-libraries/static" | grep NEEDED | grep -E 'ssl|crypto|re2|yaml|nghttp2'
+}
+
+# package_pkg_config [-static]: the program of package_static, without CMake.
+package_pkg_config() {
+  local program=$package_root/pkg-config${1:-} flags
+  flags=$(PKG_CONFIG_PATH=$(find "$PWD/$package_root/prefix" -name pkgconfig -type d) pkg-config ${1:+-"$1"} \
+    --cflags --libs kgen-testing kgen-k8s) || return 1
+  # shellcheck disable=SC2086
+  g++ -std=c++23 -fuse-ld=mold ${1:-} -o "$program" "$package_root/static-source/main.cc" $flags \
+    >"$program.log" 2>&1 || {
+    tail -n 20 "$program.log" >&2
+    return 1
+  }
+  "$program"
+}
+
+# What is installed says which version it is, and a project that wants another 0.x refuses it. The other files that have
+# the version agree.
+package_versions() {
+  local prefix=$package_root/prefix version tool
+  version=$(project_version)
+  head -n 1 debian/changelog | grep -qF "kgen ($version-" || return 1
+  grep -qx "Package: libkgen${version%.*}" debian/control && [ -f "debian/libkgen${version%.*}.install" ] || return 1
+  grep -m 1 '^## [0-9]' CHANGELOG.md | grep -qF "## $version" || return 1
+  for tool in "$prefix"/bin/*; do
+    [ "$("$tool" --version)" = "$(basename "$tool") $version" ] || return 1
+  done
+  for version in "${version%.*}" 0.1 "0.$(($(cut -d. -f2 <<<"$version") + 1))"; do
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(versions CXX)' "find_package(kgen $version REQUIRED)" \
+      >"$package_root/CMakeLists.txt"
+    cmake -G Ninja -S "$package_root" -B "$package_root/versions-$version" -DCMAKE_PREFIX_PATH="$PWD/$prefix" \
+      >"$package_root/versions-$version.log" 2>&1 || printf '%s\n' "$version"
+  done >"$package_root/refused"
+  [ "$(wc -l <"$package_root/refused")" -eq 2 ]
+}
+
+# One commit gives the same bytes in another clone, at another time and with other settings of the user.
+package_archive() {
+  local first second clone=$package_root/clone
+  git clone -q . "$clone"
+  first=$(archive_make "$package_root/archive") || return 1
+  second=$(cd "$package_root" && umask 077 && TZ=Pacific/Auckland archive_again) || return 1
+  cmp "$first" "$second" && cmp "${first%.tar.gz}.spdx.json" "${second%.tar.gz}.spdx.json" &&
+    python3 tools/sbom.py --check "${first%.tar.gz}.spdx.json" || return 1
+  sed 's/"SPDXRef-Package-re2"/"SPDXRef-Package-none"/' "${first%.tar.gz}.spdx.json" >"$package_root/wrong.json"
+  sed -i '0,/SPDXRef-Package-none/s//SPDXRef-Package-other/' "$package_root/wrong.json"
+  ! python3 tools/sbom.py --check "$package_root/wrong.json" 2>/dev/null
+}
+
+# archive_again: the archive of the clone, from the clone.
+archive_again() {
+  (cd clone && git config tar.umask 0077 && archive_make "$PWD/../archive-again")
+}
+
+# The archive is a whole project, of which one library is compiled here. ./dev archive --try builds a program with it.
+package_fetch() {
+  local archive
+  archive=$(find "$package_root/archive" -name '*.tar.gz')
+  archive_fetch "$archive" "$package_root/fetched" kgen_json >"$package_root/fetched.log" 2>&1 || {
+    tail -n 20 "$package_root/fetched.log" >&2
+    return 1
+  }
 }
 
 verb_package() {
   package_root=build/package package_passed=0 package_failed=0
+  source tools/dev/archive.sh
   [ -f examples/CMakeLists.txt ] || missing examples "the examples"
   need_setup
   rm -rf "$package_root" "$package_root-subdirectory"
@@ -190,9 +268,15 @@ verb_package() {
   package_case "a changed CRD: what uses it is compiled in the same run" package_changed
   package_case "an API uses the types of the installed built-in API" package_uses
   package_case "a program links statically" package_static
+  package_case "a program links with pkg-config" package_pkg_config
+  package_case "a program links statically with pkg-config" package_pkg_config -static
+  package_case "everything that is installed says its version" package_versions
+  package_case "two clones make the same source archive and SBOM" package_archive
+  package_case "a project fetches the source archive" package_fetch
   package_case "examples build with kgen as a subdirectory" package_subdirectory
   if has_target dev kgen_crd; then
     package_case "the examples with an API in C++ are built in both ways" package_cpp_first
+    package_case "the projects of docs/start build against the installed package, and their test passes" package_start
     package_case "a touched API header is read again, and only what includes it compiled" package_touched_header
     package_case "a changed API header: the CRD and what uses the types are made in the same run" package_changed_header
   fi

@@ -1,6 +1,6 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# Commands that run one program: contracts, and, after building it, demo, regenerate, fuzz, simulate, bench.
+# Commands that run one program: contracts, pages, and, after building it, demo, regenerate, fuzz, simulate, bench.
 
 # build_program TREE TARGET WHAT: builds the target; fails if the tree does not have it.
 build_program() {
@@ -13,6 +13,11 @@ build_program() {
 verb_contracts() {
   python3 tools/contract_table.py
   git status --short tests/contract-coverage.md
+}
+
+verb_pages() {
+  python3 tools/pages.py
+  git status --short docs README.md
 }
 
 verb_demo() {
@@ -102,6 +107,15 @@ bench_reconcile() {
   "$server" -- "$program" compare --kgen "$PWD/build/dev/bin/kgen_reconcile" "$@"
 }
 
+# The Go program is the load: what an API server sends.
+bench_webhooks() {
+  local sources=bench/peers/webhooks work=$PWD/build/webhooks
+  (cd "$sources" && CGO_ENABLED=0 GOTOOLCHAIN=local go build -trimpath -buildvcs=false -o "$work/" ./...) ||
+    die "the Go programs in $sources did not build (see above); they need Go $(sed -n 's/^go //p' "$sources/go.mod") or newer"
+  build_program dev kgen_webhooks "kgen's webhooks"
+  "$work/load" "$@" kgen="$PWD/build/dev/bin/kgen_webhooks" controller-runtime="$work/controller_runtime"
+}
+
 # The programs of all three libraries follow the same server, which replays reference pods. The controllers follow a
 # real API server.
 bench_peers() {
@@ -130,7 +144,7 @@ verb_bench() {
     shift
     build_program dev kgen_budget "the budgets"
     build/dev/bin/kgen_budget "$@"
-  elif [[ ${1:-} = recovery || ${1:-} = reconcile || ${1:-} = peers ]]; then
+  elif [[ ${1:-} = recovery || ${1:-} = reconcile || ${1:-} = webhooks || ${1:-} = peers ]]; then
     "bench_$1" "${@:2}"
   else
     build_program dev kgen_bench "the benchmarks"

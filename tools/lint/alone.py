@@ -6,8 +6,8 @@
     alone.py compile ROOT DATABASE SOURCE...  compiles each source alone, without producing code
 
 The dev tree compiles several sources of a folder as one, so a source may get an include from its neighbour. The thread
-tree compiles each source alone, and the rule `tidy` each source that has changed. What is left are the sources of which
-the thread tree has none, where they reach a header in which an include was removed since BASE. Headers that are
+tree compiles each source of the runtime alone, and the rule `tidy` each source that has changed. What is left are the
+generator and the tests, where they reach a header in which an include was removed since BASE. Headers that are
 generated in the build are not followed.
 """
 
@@ -21,15 +21,8 @@ import sys
 
 from text_rules import INCLUDE, Tree
 
-# The folders with joined sources that the thread tree does not build.
-NOT_ALONE = (
-    "generator/",
-    "tests/compile/",
-    "tests/generator/",
-    "tests/golden/",
-    "tests/integration/",
-    "tests/runtime/codec/",
-)
+# The folders whose sources no tree compiles alone.
+NOT_ALONE = ("generator/", "tests/")
 FOLDERS = ("", "runtime/include/", "runtime/src/", "generated/")  # of the include paths
 
 

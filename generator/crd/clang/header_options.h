@@ -10,10 +10,11 @@
 namespace kgen::generator::crd {
 
 struct HeaderOptions {
-  std::vector<std::string> headers;       // paths; their structs are the API
-  std::vector<std::string> sources = {};  // paths; only their markers +kgen:rbac are read, and nothing is compiled
-  std::string root;                       // code includes headers relative to this folder
-  std::vector<std::string> flags;         // of the compiler: -I..., -D..., -std=...
+  std::vector<std::string> headers;  // paths; their structs are the API
+  // Paths; only their markers +kgen:rbac and +kgen:webhook are read, and nothing is compiled.
+  std::vector<std::string> sources = {};
+  std::string root;                // code includes headers relative to this folder
+  std::vector<std::string> flags;  // of the compiler: -I..., -D..., -std=...
   // Headers of this folder ("acme/") that do not exist are skipped: kgen-crd itself generates them.
   std::string generated;
   // The namespaces of other APIs, whose types may be members: "k8s". kgen::meta::v1 always is one. Structs with

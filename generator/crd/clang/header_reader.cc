@@ -224,6 +224,12 @@ class Reader {
 
   // A marker that no declaration has would be lost: above a function or an alias, or with a directive below it.
   void CheckUnread() {
+    // A header without types may have markers too.
+    for (const std::string& path : run_.paths) {
+      const clang::OptionalFileEntryRef file = sources_.getFileManager().getOptionalFileRef(path);
+      const clang::FileID id = file ? sources_.translateFile(*file) : clang::FileID();
+      if (id.isValid()) listed_.emplace(id, true);
+    }
     for (const auto& [id, listed] : listed_) {
       if (!listed) continue;
       FileComments& comments = CommentsOf(id);
@@ -232,8 +238,8 @@ class Reader {
           comments.Skip(sources_.getFileOffset(range.getBegin()), sources_.getFileOffset(range.getEnd()));
       }
       for (const CommentLine& line : comments.UnreadMarkers()) {
-        if (IsRbac(line)) run_.out.rules_elsewhere.push_back(line);
-        if (IsRbac(line) || !IsKnown(line)) continue;
+        if (IsAboutProgram(line)) run_.out.elsewhere.push_back(line);
+        if (IsAboutProgram(line) || !IsKnown(line)) continue;
         run_.diagnostics.Error(
             "marker-lost", line.origin, "the marker " + Quote(line.text, 80) + " is not on a declaration of the API",
             {}, "write it directly above a struct, a member, a named type, an enum class or one of its values");

@@ -36,7 +36,7 @@ bool IsKnown(const CommentLine& line) {
   return false;
 }
 
-// Takes the rules for roles from a source, which is not compiled.
+// Takes the markers about the program from a source, which is not compiled.
 void ReadSource(const std::string& path, Run& run) {
   const std::string absolute = std::filesystem::absolute(path).lexically_normal().native();
   const auto text = ReadFile(path);
@@ -51,12 +51,13 @@ void ReadSource(const std::string& path, Run& run) {
   language.CPlusPlus23 = language.LineComment = language.RawStringLiterals = true;
   const FileComments comments(*text, Tokens(*text, language), number);
   for (const CommentLine& line : comments.UnreadMarkers()) {
-    if (IsRbac(line)) {
-      run.out.rules_elsewhere.push_back(line);
+    if (IsAboutProgram(line)) {
+      run.out.elsewhere.push_back(line);
     } else if (IsKnown(line) && (line.text.starts_with("+kgen:") || line.text.starts_with("+kubebuilder:"))) {
-      run.diagnostics.Error("marker-lost", line.origin,
-                            "the marker " + Quote(line.text, 80) + " is in a source, of which only +kgen:rbac is read",
-                            {}, "move it to the declaration in a header");
+      run.diagnostics.Error(
+          "marker-lost", line.origin,
+          "the marker " + Quote(line.text, 80) + " is in a source, of which only +kgen:rbac and +kgen:webhook are read",
+          {}, "move it to the declaration in a header");
     }
   }
 }

@@ -21,7 +21,7 @@ std::vector<FileToken> Tokens(std::string_view text, const clang::LangOptions& l
 // plus.
 bool IsKnown(const CommentLine& line);
 
-// Takes the rules for roles from a source, which is not compiled.
+// Takes the markers about the program from a source, which is not compiled.
 void ReadSource(const std::string& path, Run& run);
 
 }  // namespace kgen::generator::crd

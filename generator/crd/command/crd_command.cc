@@ -5,6 +5,7 @@
 #include <charconv>
 #include <exception>
 #include <expected>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,8 @@
 #include "generator/crd/resources.h"
 #include "generator/crd/schema.h"
 #include "generator/crd/used_apis.h"
+#include "generator/crd/webhook_markers.h"
+#include "generator/crd/webhooks.h"
 #include "generator/disk.h"
 #include "generator/document_path.h"
 #include "generator/emit/render/emitter.h"
@@ -63,12 +66,23 @@ OptionSet Options() {
       "rbac", '\0', "NAME",
       "prints the roles of the rbac markers, and writes nothing: a ClusterRole of that name, and a Role for each "
       "namespace=");
-  options.Value("source", '\0', "FILE", "a source whose rbac markers --rbac reads too; may be given several times");
+  options.Value(
+      "webhooks", '\0', "NAMESPACE/SERVICE",
+      "prints the configurations of the webhook markers, and the Service, and writes nothing; objects in NAMESPACE are "
+      "sent to no webhook, unless its marker has ownNamespace=true");
+  options.Value("webhook-selector", '\0', "LABEL=VALUE",
+                "a label of the pods that the Service of --webhooks selects; may be given several times; default: "
+                "app.kubernetes.io/name=SERVICE");
+  options.Value("conversion", '\0', "NAMESPACE/SERVICE",
+                "CRDs of kinds with the marker hub have spec.conversion, which calls this Service at /convert");
+  options.Value("source", '\0', "FILE",
+                "a source whose markers --rbac and --webhooks read too; may be given several times");
   options.Value("depfile", '\0', "FILE", "writes a make rule with all headers that were read");
   options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");
   options.Flag("check", '\0', "writes nothing; exit code 1, and a list, if a run would change something");
   options.Flag("force", 'f', "overwrites files that were edited by hand");
   options.Flag("verbose", 'v', "shows notes too");
+  options.Flag("version", '\0', "shows the version");
   options.Note("Nothing is written if a header has an error.");
   options.Example("kgen-crd --flag=-Iinclude --crds crds api/shop_v1.h");
   options.Example("kgen-crd --crds crds --out generated --namespace acme api/shop_v1.h");
@@ -81,6 +95,7 @@ struct Settings {
   SchemaOptions schema;
   std::vector<UsedApi> uses = {};
   emit::EmitOptions emit;
+  std::optional<WebhookService> webhooks = {};
 };
 
 std::vector<std::string> Lines(const std::string& text) {
@@ -91,6 +106,29 @@ std::vector<std::string> Lines(const std::string& text) {
     at = end + 1;
   }
   return lines;
+}
+
+// Returns what is wrong with the options of webhooks, or nothing.
+std::string ReadServices(const ParsedOptions& parsed, Settings& out) {
+  for (const char* option : {"webhooks", "conversion"}) {
+    if (!parsed.Has(option)) continue;
+    auto service = ParseWebhookService(parsed.Value(option));
+    if (!service) return "--" + std::string(option) + ": " + service.error();
+    (std::string_view(option) == "webhooks" ? out.webhooks : out.schema.conversion) = std::move(*service);
+  }
+  if (parsed.Has("webhook-selector") && !out.webhooks) return "--webhook-selector is for the Service of --webhooks";
+  for (const std::string& label : parsed.Values("webhook-selector")) {
+    const std::size_t equals = label.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      return "--webhook-selector needs a label and its value, as in app=shop, got " + Quote(label);
+    out.webhooks->selector[label.substr(0, equals)] = label.substr(equals + 1);
+  }
+  if (out.webhooks && out.webhooks->selector.empty())
+    out.webhooks->selector["app.kubernetes.io/name"] = out.webhooks->name;
+  // No CRD is written then, so none is warned of for want of a conversion, and any Service will do.
+  if (!out.schema.conversion && (out.webhooks || parsed.Has("rbac")))
+    out.schema.conversion = WebhookService{.name_space = "any", .name = "any"};
+  return {};
 }
 
 std::expected<Settings, std::string> ReadSettings(const ParsedOptions& parsed) {
@@ -113,8 +151,8 @@ std::expected<Settings, std::string> ReadSettings(const ParsedOptions& parsed) {
   for (std::string& flag : parsed.Values("flag")) out.headers.flags.push_back(std::move(flag));
   out.headers.headers = parsed.positional();
   out.headers.sources = parsed.Values("source");
-  if (parsed.Has("source") && !parsed.Has("rbac"))
-    return std::unexpected("--source is for --rbac: only rbac markers are read");
+  if (parsed.Has("source") && !parsed.Has("rbac") && !parsed.Has("webhooks"))
+    return std::unexpected("--source is for --rbac and --webhooks: only their markers are read");
   out.headers.root = parsed.Value("root", ".");
   auto uses = ParseUses(parsed.Values("use"), parsed.Values("use-group-names"));
   if (!uses) return std::unexpected(uses.error());
@@ -122,6 +160,7 @@ std::expected<Settings, std::string> ReadSettings(const ParsedOptions& parsed) {
   for (const UsedApi& use : out.uses) out.headers.uses.push_back(use.name_space);
   out.schema.embedded_metadata = parsed.Has("embedded-metadata");
   out.headers.resource_dir = parsed.Value("resource-dir");
+  if (auto error = ReadServices(parsed, out); !error.empty()) return std::unexpected(error);
   if (parsed.Has("namespace"))
     out.headers.generated = out.emit.name_space.substr(0, out.emit.name_space.find(':')) + "/";
   if (parsed.Has("max-description")) {
@@ -217,22 +256,34 @@ int Make(const ParsedOptions& parsed, Settings& settings, const Streams& streams
     settings.schema.apis = &apis;
   }
   const std::vector<KindOf> kinds = FindKinds(description, diagnostics);
-  if (kinds.empty() && !diagnostics.has_errors()) {
+  // Webhooks may be about kinds of others.
+  if (kinds.empty() && !settings.webhooks && !diagnostics.has_errors()) {
     diagnostics.Error("no-kind", {}, "no struct of the headers is a kind", {},
                       "write above one of them, for example: // +kgen:resource:group=shop.example.com,version=v1");
+  }
+  const bool hub = std::any_of(kinds.begin(), kinds.end(), [](const KindOf& kind) {
+    return FindMarker(kind.described->markers, "hub") != nullptr;
+  });
+  if (parsed.Has("conversion") && !hub && !diagnostics.has_errors()) {
+    diagnostics.Error("resource", {}, "--conversion has no effect, since no version of a kind has +kgen:hub", {},
+                      "write the marker above the version that all others are converted to and from");
   }
   std::vector<Crd> crds;
   if (complete) crds = MakeCrds(description, kinds, settings.schema, diagnostics);
   std::vector<emit::OwnTypes> own;
   if (parsed.Has("out")) own = MakeOwnTypes(description, kinds, diagnostics);
   model::Api api;
-  if (!diagnostics.has_errors()) api = LoadCrds(crds, diagnostics);
+  if (!diagnostics.has_errors() && !crds.empty()) api = LoadCrds(crds, diagnostics);
   emit::Files code;
   if (parsed.Has("out")) code = MakeCode(api, std::move(own), settings, diagnostics);
+  std::string printed;
+  if (parsed.Has("rbac")) printed = MakeRoles(description.rules, parsed.Value("rbac"));
+  if (settings.webhooks)
+    printed += (printed.empty() ? "" : "---\n") + MakeWebhooks(description, *settings.webhooks, diagnostics);
   if (const int result = commands::Report(diagnostics, streams, parsed.Has("verbose")); result != commands::kFine)
     return result;
-  if (parsed.Has("rbac")) {
-    streams.out << MakeRoles(description.rules, parsed.Value("rbac"));
+  if (parsed.Has("rbac") || settings.webhooks) {
+    streams.out << printed;
     return commands::kFine;
   }
   if (!parsed.Has("crds") && !parsed.Has("out")) {
@@ -254,6 +305,10 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
   if (!parsed) return usage(parsed.error());
   if (parsed->Has("help")) {
     streams.out << set.Help();
+    return commands::kFine;
+  }
+  if (parsed->Has("version")) {
+    streams.out << "kgen-crd " << KGEN_VERSION << "\n";
     return commands::kFine;
   }
   auto settings = ReadSettings(*parsed);

@@ -373,10 +373,26 @@ class Planner {
              .header = plan_.folder + "/" + space + "/" + Replace(manifests[i]->plural, "-", "_") + "_manifest.h",
              .name_space = plan_.name_space + "::" + space,
              .function = functions[i],
-             .json = manifests[i]->json});
+             .json = manifests[i]->json,
+             .types = TypesOf(*manifests[i])});
       }
     }
     std::ranges::sort(plan_.manifests, {}, &PlannedManifest::name);
+  }
+
+  // The types of a CRD, except for what another API has declared.
+  std::vector<PlannedKindType> TypesOf(const model::Manifest& manifest) const {
+    std::vector<PlannedKindType> types;
+    for (const Source& source : sources_) {
+      for (const model::ApiKind* kind : source.kinds) {
+        const TypeName& name = names_[kind->type];
+        const bool same = kind->custom && kind->gvk.group == manifest.group && kind->gvk.kind == manifest.kind &&
+                          (!kind->resource || kind->resource->plural == manifest.plural);
+        if (same && name.emitted && !name.used && !name.runtime)
+          types.push_back({.name_space = name.scope, .name = name.name});
+      }
+    }
+    return types;
   }
 
   static bool UsesShapes(const PlannedStruct& planned) {

@@ -176,13 +176,20 @@ struct PlannedGroup {
   std::vector<PlannedStruct> structs;
 };
 
+// The type of one version of a kind.
+struct PlannedKindType {
+  std::string name_space;  // "acme::shop::v1"
+  std::string name;        // "Order"
+};
+
 // A CRD of the input, which has a header of its own.
 struct PlannedManifest {
-  std::string name;        // for a comment: "orders.shop.example.com"
-  std::string header;      // "acme/shop/orders_manifest.h"
-  std::string name_space;  // "acme::shop"
-  std::string function;    // "OrderManifest"
-  std::string json;        // plain text, not a C++ literal
+  std::string name;                    // for a comment: "orders.shop.example.com"
+  std::string header;                  // "acme/shop/orders_manifest.h"
+  std::string name_space;              // "acme::shop"
+  std::string function;                // "OrderManifest"
+  std::string json;                    // plain text, not a C++ literal
+  std::vector<PlannedKindType> types;  // of its versions
 };
 
 struct PlanOptions {

@@ -675,6 +675,11 @@ ViewMap ViewManifest(const PlannedManifest& manifest, const FileHeader& header) 
   view.emplace_back("title", manifest.name);
   view.emplace_back("function", manifest.function);
   view.emplace_back("literal_lines", ManifestLines(manifest.json));
+  ViewList types;
+  for (const PlannedKindType& type : manifest.types)
+    types.push_back(ViewMap{{"space", type.name_space}, {"name", type.name}});
+  view.emplace_back("types", std::move(types));
+  view.emplace_back("call", "::" + manifest.name_space + "::" + manifest.function + "()");
   return view;
 }
 

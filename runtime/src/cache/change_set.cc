@@ -26,6 +26,7 @@ void ChangeSet::Apply(Delta delta) {
     case DeltaType::kReplaced:
     case DeltaType::kSync:
     case DeltaType::kBookmark:
+    case DeltaType::kLeft:
       return;
   }
 }
@@ -41,8 +42,12 @@ void ChangeSet::Put(const ObjectKey& key, AnyRef object) {
 }
 
 void ChangeSet::Upsert(const ObjectKey& key, AnyRef object) {
+  if (wants_events_) {
+    // What was refused came after the state that is here, so equal versions do not imply equal objects: the history of
+    // the server may have been replaced in between.
+    events_.Upsert(key, Now(key), object, Reason::kWatch, version_, refused_.Contains(key));
+  }
   refused_.Erase(key);
-  if (wants_events_) events_.Upsert(key, Now(key), object, Reason::kWatch, version_);
   Put(key, std::move(object));
 }
 

@@ -17,8 +17,8 @@
 namespace kgen::cache {
 
 // The deltas of one Drain(). Each delta is applied to the state that the deltas before it left, whether or not the
-// store already holds that state, so `before` is correct when a key has several deltas. Replace and Sync are handled in
-// cache/stepped_jobs.h instead.
+// store already holds that state, so `before` is correct when a key has several deltas. Replace, Sync and Leave are
+// handled in cache/stepped_jobs.h instead.
 //
 // Thread safety: on the informer's strand.
 class ChangeSet {

@@ -307,7 +307,7 @@ Result<AnySnapshot> Informer::WaitFor(std::string_view what, const std::function
   const StoreWait wait(*this, what);
   Result<void> waited;
   while (true) {
-    const bool stopped = IsStopped();  // before the look, so that the last state is looked at
+    const bool stopped = IsStopped() || IsRetired();  // before the look, so that the last state is looked at
     if (AnySnapshot view = store_->Snapshot(); met(view)) return view;
     if (stopped) return Fail(Stopped());
     if (!waited) return Fail(std::move(waited).error());
@@ -317,12 +317,43 @@ Result<AnySnapshot> Informer::WaitFor(std::string_view what, const std::function
   }
 }
 
+std::uint64_t Informer::Hold(ShardRanges ranges) { return Ask(std::move(ranges)); }
+std::uint64_t Informer::ListAnew() { return Ask(std::nullopt); }
+
+// The calls reach the strand in the order of their numbers.
+std::uint64_t Informer::Ask(std::optional<ShardRanges> ranges) {
+  if (detail::ForkedChild()) return 0;
+  std::uint64_t number = 0;
+  {
+    const MutexLock lock(mutex_);
+    asked_.push_back({last_asked_ + 1, std::move(ranges)});
+    number = ++last_asked_;
+  }
+  executor_->Post(strand_, [self = Shared<Informer>(this)] { self->TakeAsked(); });
+  return number;
+}
+
+Result<void> Informer::WaitUntilHeld(std::uint64_t number, const std::stop_token& stop, TimePoint deadline) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  const std::string doing = "wait until the cache of " + name_ + " holds its shard";
+  const auto reached = [&](const AnySnapshot&) { return held() >= number; };
+  const Result<AnySnapshot> waited = WaitFor(doing, reached, stop, deadline);
+  if (waited) return {};
+  if (waited.error().code() != Code::kTimeout) return Fail(waited.error().With(doing));
+  const InformerStatus status = Progress();
+  std::string what = "the informer is " + std::string(ToString(status.state));
+  if (status.last_error) what += "; its last error: " + status.last_error->ToString();
+  return Fail(Error(Code::kTimeout, what).With(doing));
+}
+
 std::string_view ToString(InformerState state) noexcept {
   switch (state) {
     case InformerState::kNotStarted:
       return "not started";
     case InformerState::kStarting:
       return "starting";
+    case InformerState::kIdle:
+      return "holding nothing";
     case InformerState::kRestoring:
       return "reading the saved cache";
     case InformerState::kListing:

@@ -34,6 +34,7 @@
 #include "kgen/cache/registration.h"
 #include "kgen/cache/snapshot.h"
 #include "kgen/client/connection.h"
+#include "kgen/client/shard_ranges.h"
 #include "kgen/core/field_path.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
@@ -72,12 +73,35 @@ class Informer final : public SharedObject {
   // Errors: kCancelled (stop), kInvalidArgument on a thread that runs posted work.
   Result<void> Join(const std::stop_token& stop);
 
+  // Ends the following of the resource for good, and tells each handler that every object has left: after all other
+  // events, a Left for each object that the store has, and then one without a key, which is the last event of the
+  // handler. A handler that is added later gets that one alone. The store keeps its last state. Stop() ends the rest,
+  // and discards what has not been delivered yet. Posts to the strand; does not block.
+  void Retire();
+  // Whether Retire() has taken effect: the store will not change any more, and waits for its changes fail.
+  bool IsRetired() const noexcept { return retired_.load(std::memory_order_acquire); }
+
   // The following are described at SharedInformer.
   Registration AddEventHandler(AnyHandler handler, HandlerOptions options);
   Result<void> AddIndex(std::string_view name, const IndexFunction& function);
   Result<void> AddIndex(std::string_view name, const FieldPath& path);
   Result<void> SetTransform(TransformFunction transform);
   Result<void> WaitUntil(std::string_view version, std::stop_token stop, Nanos limit);
+  // What the informer holds from now on, if it has InformerSettings::shard_by: the objects whose hash is in `ranges`.
+  // The others leave the cache, and handlers receive Left for each. For ranges that it did not hold before it lists,
+  // while the cache goes on to show what it has. An informer without shard_by holds everything, and goes on doing so.
+  // Before the start, the last call counts. Returns a number that grows with each call of this or of ListAnew(); 0 in a
+  // child of fork().
+  std::uint64_t Hold(ShardRanges ranges);
+  // Lists without a version, so that the cache has the newest state of the server, however old its watch is. Returns a
+  // number as Hold() does.
+  std::uint64_t ListAnew();
+  // The number of the last call of Hold() or ListAnew() whose state the store has: nothing outside of the ranges any
+  // more, and of what is inside a state that is not older than any that the informer knew when it was called.
+  std::uint64_t held() const noexcept { return held_.load(std::memory_order_acquire); }
+  // Blocks until held() is at least `number`.
+  // Errors: kTimeout, kCancelled, kStopped, kInvalidArgument (a thread that must not block).
+  Result<void> WaitUntilHeld(std::uint64_t number, const std::stop_token& stop, TimePoint deadline);
   bool HasSynced() const noexcept { return synced_.load(std::memory_order_acquire); }
   bool IsStopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
   // For readers. It walks some objects and asks each handler.
@@ -93,8 +117,8 @@ class Informer final : public SharedObject {
   const Shared<Store>& store() const noexcept { return store_; }
   const Shared<Executor>& executor() const noexcept { return executor_; }
 
-  // Runs `callback` as posted work whenever synced, stopped, failures or the last error change, until the returned
-  // handle is dropped. A running call may finish after that.
+  // Runs `callback` as posted work whenever synced, held, stopped, failures or the last error change, until the
+  // returned handle is dropped. A running call may finish after that.
   class Watch : public SharedObject {};
   [[nodiscard]] Shared<Watch> OnStatusChange(std::function<void()> callback);
 
@@ -120,10 +144,14 @@ class Informer final : public SharedObject {
   void StopOnStrand() noexcept;
   void TryToStop();
   void End();
+  void RetireOnStrand();
+  static void TellLast(Listener& listener);
   void AddOnStrand(PendingListener pending);
   void AddRunning(const PendingListener& pending);
   void Publish();
   void CountFailure(Code code);
+  std::uint64_t Ask(std::optional<ShardRanges> ranges);
+  void TakeAsked();
   Nanos ResyncOf(const Listener& listener) const;
   static Error Stopped() { return {Code::kStopped, "the informer has been stopped"}; }
 
@@ -138,9 +166,13 @@ class Informer final : public SharedObject {
     bool saved = false;          // a list that was restored
     bool other_history = false;  // a list, of a server whose history was replaced
     std::string cluster{};       // of a list
+    std::uint64_t held = 0;      // as in Delta
+    bool left = false;           // objects have left
   };
+  void StartJob(Delta delta);
   void JobDone(PendingJob done);
-  void Applied(bool list);
+  void Reach(std::uint64_t held) noexcept;
+  void Applied(bool sweep);
   bool Discard(std::size_t& units);
   JobContext Context() { return {*store_, processor_, refused_, garbage_, stale_}; }
 
@@ -163,11 +195,13 @@ class Informer final : public SharedObject {
   Shared<Store> store_;             // null only in the destructor
   const Shared<StartMark> started_ = MakeShared<StartMark>();
   std::atomic<bool> synced_{false};
+  std::atomic<std::uint64_t> held_{0};  // set on the strand
   std::atomic<bool> stopping_{false};
   std::atomic<bool> stopped_{false};
-  std::atomic<bool> ended_{false};  // stopped, and no saved cache is being read or written
-  const Shared<Waiter> joiner_;     // notified when ended_ is set
-  std::atomic<bool> joins_{false};  // a call of Join() uses joiner_
+  std::atomic<bool> retired_{false};  // set on the strand
+  std::atomic<bool> ended_{false};    // stopped, and no saved cache is being read or written
+  const Shared<Waiter> joiner_;       // notified when ended_ is set
+  std::atomic<bool> joins_{false};    // a call of Join() uses joiner_
   Shared<StopRelay> relay_;
   std::optional<std::stop_callback<FireRelay>> on_stop_;  // created once, by the thread that sets started_
 
@@ -190,8 +224,16 @@ class Informer final : public SharedObject {
   bool save_due_ = false;  // it is to be saved as soon as that is possible, before the period ends
   std::string cluster_;    // the UID of the cluster of what the store has; "" if unknown
 
+  // What Hold() and ListAnew() were called with, and the reflector has not been told yet.
+  struct Asked {
+    std::uint64_t number;
+    std::optional<ShardRanges> ranges;  // absent: ListAnew()
+  };
+
   // Used on all threads. No user code and no other component is called while mutex_ is held.
   mutable Mutex mutex_;
+  std::uint64_t last_asked_ KGEN_GUARDED_BY(mutex_) = 0;
+  std::vector<Asked> asked_ KGEN_GUARDED_BY(mutex_);
   TransformFunction transform_ KGEN_GUARDED_BY(mutex_) = settings_.transform;
   InformerStatus status_ KGEN_GUARDED_BY(mutex_);
   // By code. Apart from status_, which every transaction replaces.
@@ -199,6 +241,7 @@ class Informer final : public SharedObject {
   std::vector<Shared<Listener>> listeners_ KGEN_GUARDED_BY(mutex_);  // for Join
   std::vector<Shared<Listener>> spare_ KGEN_GUARDED_BY(mutex_);      // empty, with room for a copy of listeners_
   std::vector<StatusWatch*> watches_ KGEN_GUARDED_BY(mutex_);        // each removes itself
+  std::uint64_t published_held_ KGEN_GUARDED_BY(mutex_) = 0;         // what watches_ know of held_
   // The waiters of WaitFor(), which removes them. Every transaction notifies them: they are few and do not wait long.
   std::vector<Shared<Waiter>> store_waiters_ KGEN_GUARDED_BY(mutex_);
 };

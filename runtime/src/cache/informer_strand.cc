@@ -19,7 +19,7 @@ constexpr Nanos kStopAgain = 100ms;  // after there was no memory for stopping
 }  // namespace
 
 void Informer::StartOnStrand() {
-  if (IsStopped()) return;
+  if (IsStopped() || IsRetired()) return;
   running_ = true;
   check_period_ = settings_.resync;
   for (const PendingListener& pending : pending_) check_period_ = std::min(check_period_, ResyncOf(*pending.listener));
@@ -43,8 +43,21 @@ void Informer::StartOnStrand() {
   hooks.stored = [this](const ObjectKey& key) { return store_->Look(key); };
   reflector_ = MakeShared<Reflector>(source_, table_, fifo_, executor_, strand_, observer_, std::move(settings),
                                      std::move(hooks), saved_);
+  TakeAsked();
   reflector_->Start();
   if (saved_) ArmSave();
+}
+
+void Informer::TakeAsked() {
+  if (!reflector_ || IsStopped()) return;
+  std::vector<Asked> asked;
+  {
+    const MutexLock lock(mutex_);
+    asked.swap(asked_);
+  }
+  for (Asked& each : asked) {
+    each.ranges ? reflector_->Hold(*std::move(each.ranges), each.number) : reflector_->ListAnew(each.number);
+  }
 }
 
 // Without memory, the stop goes on a little later: whoever joins the informer waits for it.
@@ -114,6 +127,7 @@ void Informer::Save() {
 void Informer::AddOnStrand(PendingListener pending) {
   if (IsStopped()) return pending.listener->Reject(Stopped());
   if (pending.listener->removed()) return;
+  if (IsRetired()) return TellLast(*pending.listener);
   if (!running_) {
     pending_.push_back(std::move(pending));
     return;
@@ -153,7 +167,7 @@ void Informer::Publish() {
   now.kind = source_->kind();
   now.synced = fifo_.initial_population_done();
   now.stale = stale_;
-  now.stopped = IsStopped();
+  now.stopped = IsStopped() || IsRetired();
   now.objects = store_->Snapshot().size();
   now.refused = refused_.size();
   if (now.stopped) now.state = InformerState::kStopped;
@@ -174,8 +188,9 @@ void Informer::Publish() {
   {
     const MutexLock lock(mutex_);
     if (!fifo_.empty()) now.current_as_of = status_.current_as_of;  // the store does not have everything received yet
-    const bool changed = now.synced != status_.synced || now.stale != status_.stale || now.stopped ||
-                         now.failures != status_.failures ||
+    const std::uint64_t held = held_.load(std::memory_order_relaxed);
+    const bool changed = std::exchange(published_held_, held) != held || now.synced != status_.synced ||
+                         now.stale != status_.stale || now.stopped || now.failures != status_.failures ||
                          now.last_error.has_value() != status_.last_error.has_value();
     status_ = std::move(now);
     synced_.store(status_.synced, std::memory_order_release);

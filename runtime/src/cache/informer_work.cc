@@ -43,13 +43,13 @@ bool Informer::Advance(std::size_t& units) {
       PendingJob done = std::move(jobs_.front());
       jobs_.pop_front();
       JobDone(std::move(done));
-    } else if (!fifo_.empty()) {
+    } else if (!fifo_.empty() && !IsRetired()) {
       ApplyBatch(units);
     } else {
       break;
     }
   }
-  return !jobs_.empty() || !fifo_.empty();
+  return !jobs_.empty() || (!fifo_.empty() && !IsRetired());
 }
 
 // Applies one transaction. A list or a resync that follows it becomes a job.
@@ -58,39 +58,53 @@ void Informer::ApplyBatch(std::size_t& units) {
   const std::size_t spent = kUnitsPerDelta * batch.size() + processor_.size() * batch.size();
   units -= std::min(units, spent);
   const DeltaType last = batch.back().type;
-  Delta list{last};
-  if (last == DeltaType::kReplaced || last == DeltaType::kSync) {
-    list = std::move(batch.back());
+  Delta job{last};
+  if (batch.back().takes_steps()) {
+    job = std::move(batch.back());
     batch.pop_back();
   }
+  std::uint64_t held = 0;
   {
     ChangeSet changes(store_->Snapshot(), processor_.size() > 0, refused_);
-    for (Delta& delta : batch) changes.Apply(std::move(delta));
+    for (Delta& delta : batch) {
+      held = std::max(held, delta.held);
+      changes.Apply(std::move(delta));
+    }
     const bool forgotten = Injected(Bug::kReplaceForgetsQueued) && last == DeltaType::kReplaced;
     unsaved_ = unsaved_ || changes.has_transaction();
     // The store has the transaction before any handler receives it.
     if (changes.has_transaction() && !forgotten) store_->Apply(changes.TakeTransaction());
     processor_.Distribute(changes.TakeEvents());
   }
-  if (last == DeltaType::kReplaced) {
+  Reach(held);
+  if (job.takes_steps()) return StartJob(std::move(job));
+  Applied(false);
+}
+
+void Informer::StartJob(Delta delta) {
+  PendingJob job{.job = {}, .held = delta.held};
+  if (delta.type == DeltaType::kReplaced) {
     const bool initial = fifo_.in_initial_population() && !stale_;
-    const Reason reason = list.saved ? Reason::kSaved : initial ? Reason::kInitial : Reason::kRelist;
-    PendingJob job{.job = {},
-                   .list = true,
-                   .saved = list.saved,
-                   .other_history = list.other_history,
-                   .cluster = std::move(list.cluster)};
-    job.job = std::make_unique<ListJob>(Context(), std::move(list), reason);
-    jobs_.push_back(std::move(job));
-  } else if (last == DeltaType::kSync) {
-    jobs_.push_back({std::make_unique<ResyncJob>(Context())});
+    const Reason reason = delta.saved ? Reason::kSaved : initial ? Reason::kInitial : Reason::kRelist;
+    job.list = true;
+    job.saved = delta.saved;
+    job.other_history = delta.other_history;
+    job.cluster = std::move(delta.cluster);
+    // A list for other ranges, or for a newer state, is no reason to tell of everything again.
+    const bool quiet = delta.held > held_.load(std::memory_order_relaxed);
+    job.job = std::make_unique<ListJob>(Context(), std::move(delta), reason, quiet);
+  } else if (delta.type == DeltaType::kLeft) {
+    job.left = true;
+    job.job = std::make_unique<LeaveJob>(Context(), *settings_.shard_by, delta, [this] { reflector_->Relist(); });
   } else {
-    Applied(false);
+    job.job = std::make_unique<ResyncJob>(Context());
   }
+  jobs_.push_back(std::move(job));
 }
 
 void Informer::JobDone(PendingJob done) {
   done.job = {};
+  Reach(done.held);
   if (done.list) cluster_ = std::move(done.cluster);
   if (done.saved) {
     stale_ = true;
@@ -101,18 +115,23 @@ void Informer::JobDone(PendingJob done) {
     // A process that started from the file of the lost history might resume its watch where it must not.
     save_due_ = save_due_ || (saved_ && done.other_history);
   }
-  Applied(done.list && !done.saved);
+  Applied((done.list && !done.saved) || done.left);
+}
+
+void Informer::Reach(std::uint64_t held) noexcept {
+  if (held > held_.load(std::memory_order_relaxed)) held_.store(held, std::memory_order_release);
 }
 
 // Called when the drained deltas are in the store and their events were distributed.
-void Informer::Applied(bool list) {
+// With `sweep`, many objects may have gone.
+void Informer::Applied(bool sweep) {
   fifo_.Applied();
   const bool was_synced = HasSynced();
   const bool had_objects = was_synced || stale_;
   stale_ = stale_ && !fifo_.initial_population_done();
   Publish();
-  if (!was_synced && HasSynced()) processor_.InitialQueued();  // after the initial events
-  if (list && had_objects) reflector_->Sweep();                // forget what only the old objects shared
+  if (!was_synced && HasSynced()) processor_.InitialQueued();     // after the initial events
+  if (sweep && had_objects && !IsRetired()) reflector_->Sweep();  // forget what only the old objects shared
 }
 
 // After the stop, discards deltas instead of applying them. Returns true if there are more.

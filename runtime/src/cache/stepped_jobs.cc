@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cache/store/deliberate_bugs.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::cache {
@@ -76,10 +77,11 @@ bool ObjectsByKey::FreeSome(std::size_t& units) {
 
 // ---------------------------------------------------------------------------------------------------- ListJob
 
-ListJob::ListJob(JobContext context, Delta list, Reason reason)
+ListJob::ListJob(JobContext context, Delta list, Reason reason, bool quiet)
     : context_(context),
       list_(std::move(list)),
       reason_(reason),
+      quiet_(quiet),
       base_(context_.store.Snapshot()),
       slot_(list_.list.slots()),
       next_(context_.store) {
@@ -138,7 +140,7 @@ bool ListJob::Compare(std::size_t& units) {
 
 // Returns false if the list is no small difference.
 bool ListJob::CompareOne(const ListedObject& item) {
-  if (!item.object || item.key.name.empty()) return false;
+  if (!item.object || item.stale || item.key.name.empty()) return false;
   // What comes twice is never in order.
   if (compared_ > 0 && !IsListedBefore(list_.list[compared_ - 1].key, item.key)) return false;
   const ObjectLeaf* const leaf = base_.state().Find({item.key.namespace_, item.key.name});
@@ -227,12 +229,112 @@ bool ListJob::DeliverRest(std::size_t& units) {
   for (; units > 0 && slot_ < list_.list.slots(); ++slot_) {
     const ListedObject& item = list_.list[slot_];
     if (item.object) {
-      events_.Upsert(item.key, base_.Get(item.key), item.object, reason_, version_, list_.other_history);
+      const bool other = list_.other_history || refused_.Contains(item.key);  // refused before the list; see ChangeSet
+      events_.Upsert(item.key, base_.Get(item.key), item.object, reason_, version_, other);
+      if (quiet_) events_.DropResync();
     }
     Spend(units, 1 + recipients_.size());
   }
   Processor::Deliver(recipients_, events_.Take());
   return slot_ == list_.list.slots();
+}
+
+// ---------------------------------------------------------------------------------------------------- LeaveJob
+
+LeaveJob::LeaveJob(JobContext context, ShardBy by, const Delta& delta, Task on_unknown)
+    : context_(context),
+      by_(by),
+      nothing_stays_(delta.ranges->empty()),
+      filter_(by, *delta.ranges),
+      on_unknown_(std::move(on_unknown)) {
+  Begin();
+}
+
+LeaveJob::~LeaveJob() {
+  context_.garbage.Add(std::move(leaving_));
+  context_.garbage.Add(std::move(refused_));
+  context_.store.Drop(std::move(base_));
+}
+
+void LeaveJob::Begin() {
+  context_.store.Drop(std::exchange(base_, context_.store.Snapshot()));
+  next_.emplace(context_.store);
+  cursor_ = ObjectMap::Cursor(base_.state().objects);
+  refused_cursor_ = KeySet::Cursor(context_.refused);
+}
+
+bool LeaveJob::Step(std::size_t& units) {
+  if (!published_) {
+    if (!FindLeaving(units) || !ForgetRefused(units)) return false;
+    if (!Publish()) return false;
+  }
+  if (!Deliver(units)) return false;
+  if (unknown_) on_unknown_();
+  return true;
+}
+
+bool LeaveJob::FindLeaving(std::size_t& units) {
+  while (!found_ && units > 0) {
+    const ObjectLeaf* const leaf = cursor_.Next();
+    found_ = leaf == nullptr;
+    if (found_) leaving_.Sort();
+    if (found_ || filter_.Holds(*leaf->object().metadata())) {
+      Spend(units, 1);
+      continue;
+    }
+    next_->Put({KeyOf(leaf->object()), {}, false});
+    leaving_.Add(leaf->object());
+    Spend(units, kChangeCosts);
+  }
+  return found_;
+}
+
+// The empty key stands for objects whose name could not be read.
+bool LeaveJob::ForgetRefused(std::size_t& units) {
+  for (; units > 0; --units) {
+    const ObjectKey* const key = refused_cursor_.Next();
+    if (key == nullptr) return true;
+    if (nothing_stays_) continue;
+    bool stays = true;
+    if (by_ == ShardBy::kNamespace) {
+      stays = key->name.empty() || filter_.Holds(key->namespace_);
+    } else {
+      unknown_ = true;  // also with a last good state: that may be of another incarnation
+      const AnyRef last_good = base_.Get(*key);
+      stays = !last_good || filter_.Holds(*last_good.metadata());
+    }
+    if (stays) refused_.Insert(*key);
+  }
+  return false;
+}
+
+// Starts anew if an index was added meanwhile.
+bool LeaveJob::Publish() {
+  if (!next_->Publish("")) {
+    context_.garbage.Add(std::exchange(leaving_, {}));
+    context_.garbage.Add(std::exchange(refused_, {}));
+    found_ = unknown_ = false;
+    Begin();
+    return false;
+  }
+  std::swap(context_.refused, refused_);
+  recipients_ = context_.processor.ForChanges();
+  return published_ = true;
+}
+
+bool LeaveJob::Deliver(std::size_t& units) {
+  EventBatch events;
+  for (; units > 0 && !leaving_.empty() && !recipients_.empty(); Spend(units, 1 + recipients_.size())) {
+    AnyRef object = leaving_.Take();
+    const ObjectKey key = KeyOf(object);
+    if (Injected(Bug::kTellsLeftAsDeleted)) {
+      events.Delete(key, std::move(object), Reason::kRelist, base_.version(), true);
+    } else {
+      events.Leave(key, std::move(object), base_.version());
+    }
+  }
+  Processor::Deliver(recipients_, events.Take());
+  return leaving_.empty() || recipients_.empty();
 }
 
 // -------------------------------------------------------------------------------------- ResyncJob and ReplayJob

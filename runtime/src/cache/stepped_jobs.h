@@ -1,9 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// SteppedJob: work of an informer on all of its objects, namely applying a list, delivering a resync, and replaying the
-// objects to a handler that was added late. With a million objects each takes seconds, so a job is done in steps, each
-// a task on the strand, and other tasks run in between. Intermediate results are not visible: a list is built beside
-// the store and published at once, and nothing else is applied before the job has ended.
+// SteppedJob: work of an informer on all of its objects, namely applying a list, removing what is no longer held,
+// delivering a resync, and replaying the objects to a handler that was added late. With a million objects each takes
+// seconds, so a job is done in steps, each a task on the strand, and other tasks run in between. Intermediate results
+// are not visible: a list is built beside the store and published at once, and nothing else is applied before the job
+// has ended.
 #ifndef KGEN_SRC_CACHE_STEPPED_JOBS_H_
 #define KGEN_SRC_CACHE_STEPPED_JOBS_H_
 
@@ -17,9 +18,11 @@
 #include "cache/delivery/processor.h"
 #include "cache/garbage.h"
 #include "cache/queue/delta_fifo.h"
+#include "cache/reflector/shard_filter.h"
 #include "cache/store/key_set.h"
 #include "cache/store/store_difference.h"
 #include "cache/store/store_replacement.h"
+#include "kgen/core/executor.h"
 
 namespace kgen::cache {
 
@@ -69,7 +72,8 @@ class ObjectsByKey {
 // whole content.
 class ListJob final : public SteppedJob {
  public:
-  ListJob(JobContext context, Delta list, Reason reason);
+  // `quiet`: handlers are not told of objects that have not changed, because the list was not for them.
+  ListJob(JobContext context, Delta list, Reason reason, bool quiet);
   ~ListJob() override;
   bool Step(std::size_t& units) override;
 
@@ -99,6 +103,7 @@ class ListJob final : public SteppedJob {
   const JobContext context_;
   Delta list_;
   const Reason reason_;
+  const bool quiet_;
   String version_;    // of the events
   AnySnapshot base_;  // the content of the store before the list
   Phase phase_ = Phase::kCompare;
@@ -113,6 +118,37 @@ class ListJob final : public SteppedJob {
   ObjectsByKey missing_;
   Processor::Recipients recipients_;
   EventBatch events_;
+};
+
+// Removes the objects that are outside of the ranges, then delivers that they have left, in the order of their keys.
+class LeaveJob final : public SteppedJob {
+ public:
+  // `delta` is a kLeft. `on_unknown` is called at the end if an object whose newest state was refused may have left or
+  // not: ranges of UIDs say nothing of a key. The next list tells.
+  LeaveJob(JobContext context, ShardBy by, const Delta& delta, Task on_unknown);
+  ~LeaveJob() override;
+  bool Step(std::size_t& units) override;
+
+ private:
+  void Begin();
+  bool FindLeaving(std::size_t& units);
+  bool ForgetRefused(std::size_t& units);
+  bool Publish();
+  bool Deliver(std::size_t& units);
+
+  const JobContext context_;
+  const ShardBy by_;
+  const bool nothing_stays_;
+  ShardFilter filter_;
+  Task on_unknown_;
+  AnySnapshot base_{};  // the content of the store before
+  std::optional<Store::Difference> next_;
+  ObjectMap::Cursor cursor_;
+  KeySet refused_;  // those that stay; after it is published, the former keys, to be freed
+  KeySet::Cursor refused_cursor_;
+  ObjectsByKey leaving_;
+  Processor::Recipients recipients_;
+  bool found_ = false, published_ = false, unknown_ = false;
 };
 
 // Delivers all objects again to handlers whose period has passed.

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "cache/delivery/listener.h"
 #include "cache/reflector/watch_errors.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
@@ -48,11 +47,45 @@ std::string Describe(const InformerStatus& status) {
   return text;
 }
 
-class SyncWait {
- public:
-  SyncWait(const std::vector<Shared<Informer>>& informers, const SyncOptions& options)
-      : informers_(informers), options_(options) {}
+}  // namespace
 
+class SyncState {
+ public:
+  SyncState(const Shared<Clock>& clock, std::vector<Shared<Informer>> informers, SyncOptions options,
+            const Shared<Waiter>& waker)
+      : clock_(clock),
+        informers_(std::move(informers)),
+        options_(std::move(options)),
+        deadline_(options_.give_up_after == kNoLimit ? Waiter::kNoDeadline
+                                                     : Later(clock->Now(), options_.give_up_after)) {
+    for (const Shared<Informer>& informer : informers_) {
+      watches_.push_back(informer->OnStatusChange([waker] { waker->Notify(); }));
+    }
+    for (const Registration* handler : options_.handlers) {
+      if (!handler->listener()) continue;
+      handlers_.push_back(handler->listener()->NotifySynced([waker] { waker->Notify(); }, options_.stale));
+    }
+  }
+
+  std::optional<Result<void>> Poll(const std::stop_token& stop) {
+    if (stop.stop_requested() && Done()) return Fail(Code::kCancelled, "a stop was requested");
+    if (Done()) return Success();
+    const TimePoint now = clock_->Now();
+    const Result<void> possible = StillPossible(now);
+    // Informers often stop with the caller's token. Whichever is seen first, the wait counts as cancelled.
+    if (stop.stop_requested()) return Fail(WhyNot(Error(Code::kCancelled, "stopped")));
+    if (!possible) return possible;
+    if (now >= deadline_) return EndedBy(Error(Code::kTimeout, "the deadline passed"));
+    look_again_ = std::min(deadline_, LookAgain(now));
+    return std::nullopt;
+  }
+  TimePoint look_again() const noexcept { return look_again_; }
+  Result<void> EndedBy(const Error& ended) const {
+    if (Done()) return Success();  // a sync at the last moment counts
+    return Fail(WhyNot(ended));
+  }
+
+ private:
   bool Done() const {
     return std::ranges::all_of(informers_, [this](const auto& informer) { return Counts(*informer); }) &&
            std::ranges::all_of(options_.handlers, [this](const auto* handler) { return Counts(*handler); });
@@ -133,7 +166,6 @@ class SyncWait {
     return Fail(Code::kDecode, text);
   }
 
- private:
   bool Counts(const Informer& informer) const {
     return informer.HasSynced() || (options_.stale && informer.Progress().stale);
   }
@@ -165,11 +197,24 @@ class SyncWait {
     return text;
   }
 
-  const std::vector<Shared<Informer>>& informers_;
-  const SyncOptions& options_;
+  const Shared<Clock> clock_;
+  const std::vector<Shared<Informer>> informers_;
+  const SyncOptions options_;
+  const TimePoint deadline_;
+  TimePoint look_again_ = Waiter::kNoDeadline;
+  std::vector<Shared<Informer::Watch>> watches_;
+  std::vector<Shared<Listener::SyncedWatch>> handlers_;
 };
 
-}  // namespace
+SyncWatch::SyncWatch(const Shared<Clock>& clock, std::vector<Shared<Informer>> informers, SyncOptions options,
+                     const Shared<Waiter>& waker)
+    : state_(std::make_unique<SyncState>(clock, std::move(informers), std::move(options), waker)) {}
+SyncWatch::SyncWatch(SyncWatch&&) noexcept = default;
+SyncWatch& SyncWatch::operator=(SyncWatch&&) noexcept = default;
+SyncWatch::~SyncWatch() = default;
+std::optional<Result<void>> SyncWatch::Poll(const std::stop_token& stop) { return state_->Poll(stop); }
+TimePoint SyncWatch::look_again() const noexcept { return state_->look_again(); }
+Result<void> SyncWatch::EndedBy(const Error& ended) const { return state_->EndedBy(ended); }
 
 Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::vector<Shared<Informer>>& informers,
                          const SyncOptions& options) {
@@ -179,30 +224,11 @@ Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::ve
                                             ", but a time is not negative; kgen::kNoLimit means for ever");
   }
   const Shared<Waiter> waiter = executor.MakeWaiter("sync of caches");
-  const TimePoint deadline =
-      options.give_up_after == kNoLimit ? Waiter::kNoDeadline : Later(executor.clock()->Now(), options.give_up_after);
-  std::vector<Shared<Informer::Watch>> watches;
-  for (const Shared<Informer>& informer : informers)
-    watches.push_back(informer->OnStatusChange([waiter] { waiter->Notify(); }));
-  std::vector<Shared<Listener::SyncedWatch>> handlers;
-  for (const Registration* handler : options.handlers) {
-    if (!handler->listener()) continue;
-    handlers.push_back(handler->listener()->NotifySynced([waiter] { waiter->Notify(); }, options.stale));
-  }
-  const SyncWait wait(informers, options);
+  SyncWatch watch(executor.clock(), informers, options, waiter);
   for (;;) {
-    if (stop.stop_requested() && wait.Done()) return Fail(Code::kCancelled, "a stop was requested");
-    if (wait.Done()) return wait.Success();
-    const TimePoint now = executor.clock()->Now();
-    const Result<void> possible = wait.StillPossible(now);
-    // Informers often stop with the caller's token. Whichever is seen first, the wait counts as cancelled.
-    if (stop.stop_requested()) return Fail(wait.WhyNot(Error(Code::kCancelled, "stopped")));
-    if (!possible) return possible;
-    const TimePoint until = std::min(deadline, wait.LookAgain(now));
-    const Result<void> waited = waiter->Wait(stop, until);
-    if (waited || (waited.error().code() == Code::kTimeout && until < deadline)) continue;
-    if (wait.Done()) return wait.Success();  // a sync at the last moment counts
-    return Fail(wait.WhyNot(waited.error()));
+    if (std::optional<Result<void>> synced = watch.Poll(stop)) return *std::move(synced);
+    const Result<void> waited = waiter->Wait(stop, watch.look_again());
+    if (!waited && waited.error().code() != Code::kTimeout) return watch.EndedBy(waited.error());
   }
 }
 

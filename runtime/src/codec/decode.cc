@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "codec/interpreter.h"
+#include "codec/peek_metadata.h"
 #include "codec/protobuf_decoder.h"
 #include "codec/protobuf_wire.h"
 #include "codec/reader.h"
@@ -22,7 +23,7 @@ namespace kgen {
 
 namespace {
 
-constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
+constexpr std::size_t kAnyLength = static_cast<std::size_t>(-1);
 constexpr std::size_t kDepth = 256;
 constexpr std::size_t kSlotsInAStep = 1024;  // slots that one step of a sweep checks
 
@@ -42,7 +43,7 @@ Result<void> DecodeStruct(std::string_view json, void* object, const TypeTable& 
 
 Result<Json> ParseJson(std::string_view text) {
   std::string scratch;
-  codec::Reader reader(text, kDepth, kNoLimit, scratch);
+  codec::Reader reader(text, kDepth, kAnyLength, scratch);
   std::string_view raw;
   if (!reader.SkipValue(raw) || !reader.AtEnd()) {
     return Fail(Code::kDecode,
@@ -292,7 +293,7 @@ Identity PeekProtobufIdentity(std::string_view message) noexcept try {
 bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key, Encoding encoding) noexcept try {
   if (encoding == Encoding::kProtobuf) return PeekProtobufKey(json, namespaced, key);
   std::string scratch;
-  codec::Reader reader(json, kDepth, kNoLimit, scratch);
+  codec::Reader reader(json, kDepth, kAnyLength, scratch);
   std::string_view raw;
   bool has_name = false;
   bool has_namespace = !namespaced;
@@ -317,10 +318,46 @@ bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key, Encoding en
   return false;
 }
 
+bool codec::PeekMetadata(std::string_view bytes, MetadataText which, std::string& text, Encoding encoding) noexcept
+    try {
+  struct Member {
+    std::string_view name;
+    std::uint32_t number;  // of the field of ObjectMeta
+  };
+  constexpr Member kMembers[] = {{"namespace", 3}, {"uid", 5}, {"resourceVersion", 6}};
+  const Member& wanted = kMembers[static_cast<std::size_t>(which)];
+  bool found = false;
+  if (encoding == Encoding::kProtobuf) {
+    ForEachMetadata(bytes, [&](std::uint32_t number, std::string_view value) {
+      if (number == wanted.number) text = value;
+      found = number == wanted.number;
+      return !found;
+    });
+    return found;
+  }
+  std::string scratch;
+  codec::Reader reader(bytes, kDepth, kAnyLength, scratch);
+  std::string_view raw;
+  ForEachMember(reader, [&](std::string_view name) {
+    if (name != "metadata" || reader.Peek() != '{') return reader.SkipValue(raw);
+    ForEachMember(reader, [&](std::string_view member) {
+      if (member != wanted.name) return reader.SkipValue(raw);
+      std::string_view value;
+      found = reader.Peek() == '"' && reader.String(value);
+      if (found) text = value;
+      return false;
+    });
+    return false;
+  });
+  return found;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 Identity PeekIdentity(std::string_view json) noexcept {
   Identity identity;
   std::string scratch;
-  codec::Reader reader(json, kDepth, kNoLimit, scratch);
+  codec::Reader reader(json, kDepth, kAnyLength, scratch);
   std::string_view raw;
   // An error, or running out of memory, ends the search. Members that were found before are still returned.
   const auto read = [&](std::string_view name) {

@@ -411,4 +411,11 @@ Shared<EventLoop> EventLoop::ForEndpoints() {
   return loop;
 }
 
+Shared<EventLoop> EventLoop::ForWebhooks() {
+  OpenSslUse::Prepare();
+  static const Shared<EventLoop>& loop = *new Shared<EventLoop>(Make());
+  static const StopAtExit kStopAtExit{*loop};
+  return loop;
+}
+
 }  // namespace kgen::net

@@ -79,6 +79,8 @@ class EventLoop : public SharedObject {
   static Shared<EventLoop> Process();
   // A second one, for endpoints: what their clients do delays no request to an API server.
   static Shared<EventLoop> ForEndpoints();
+  // A third one, for webhook servers, which the clients of endpoints do not delay either.
+  static Shared<EventLoop> ForWebhooks();
   // Creates a separate loop. Stop() must be called.
   static Shared<EventLoop> Make();
 

@@ -2,9 +2,11 @@
 #include "net/http1_session.h"
 
 #include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/buffers_range.hpp>
+#include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/status.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -17,6 +19,42 @@ namespace {
 
 namespace http = boost::beast::http;
 constexpr std::size_t kMaxDiscarded = 64 * 1024 * 1024;  // of a body that is too large
+
+// The body of a request, as Beast wants it: a string that grows with what arrives. Beast's own would allocate at once
+// what the head announces.
+struct GrowingBody {
+  using value_type = std::string;
+  class reader {
+   public:
+    template <typename Head>
+    reader(Head&, value_type& body) : body_(body) {}
+    void init(const boost::optional<std::uint64_t>& length, boost::system::error_code& error) {
+      announced_ = length.value_or(0);
+      error = {};
+    }
+    template <typename Buffers>
+    std::size_t put(const Buffers& buffers, boost::system::error_code& error) {
+      const std::size_t before = body_.size();
+      for (const auto piece : boost::beast::buffers_range_ref(buffers)) {
+        Reserve(body_.size() + piece.size());
+        body_.append(static_cast<const char*>(piece.data()), piece.size());
+      }
+      error = {};
+      return body_.size() - before;
+    }
+    void finish(boost::system::error_code& error) { error = {}; }
+
+   private:
+    // Doubles, but does not go beyond the announced size.
+    void Reserve(std::size_t size) {
+      if (size <= body_.capacity()) return;
+      body_.reserve(std::max<std::size_t>(size, std::min<std::uint64_t>(2 * size, announced_)));
+    }
+
+    value_type& body_;
+    std::uint64_t announced_ = 0;
+  };
+};
 
 class Session;
 
@@ -51,7 +89,11 @@ class Session final : public Http1Session {
     if (closing_) return CloseOnceSent();
     Flush();
   }
-  void CloseAfterResponse() override { keep_alive_ = false; }
+  void Resume() override { Read(); }
+  void CloseAfterResponse() override {
+    last_ = true;
+    keep_alive_ = false;
+  }
   void Close() override {
     User* user = std::exchange(user_, nullptr);
     if (user == nullptr || !response_) return;
@@ -67,11 +109,18 @@ class Session final : public Http1Session {
   }
 
  private:
-  using Parser = http::request_parser<http::string_body>;
+  using Parser = http::request_parser<GrowingBody>;
 
   void Read();
+  bool Parse();
+  std::optional<std::pair<http::status, std::string>> WhyRefused(const boost::system::error_code& error) const;
+  bool MayTakeBody();
+  bool BeginBody();
+  bool Expect();
   void Begin();
   void Refuse(http::status status, std::string_view why);
+  void RefuseBody();
+  void ReplyAndClose(const std::string& status_line, std::string_view content_type, std::string_view body);
   void Discard(std::size_t bytes);
   void Flush();
   std::string HeadOf(const Response::State& state) const;
@@ -88,9 +137,9 @@ class Session final : public Http1Session {
   const Limits limits_;
   std::string input_;  // not parsed yet
   std::optional<Parser> parser_;
-  bool continued_ = false;                                  // 100 Continue has been sent
   Shared<Response> response_;                               // to the current request
   bool keep_alive_ = true, is_head_ = false, old_ = false;  // of that request; old: HTTP/1.0, which has no chunks
+  bool last_ = false;                                       // no request is taken after the response
   bool closing_ = false;                                    // closes once everything has been sent
   // Whether to read and discard until the client closes. The client may still be sending a body, and closing a
   // connection with unread bytes resets it, so that the client loses the response.
@@ -101,46 +150,60 @@ class Session final : public Http1Session {
 void Response::OnKick() { session_->OnKick(*this); }
 
 void Session::Read() {
+  const Shared<Session> self(this);
   while (user_ != nullptr && !response_ && !closing_ && !input_.empty()) {
     if (!parser_) {
       parser_.emplace();
-      parser_->eager(true);
       parser_->header_limit(limits_.max_header);
-      parser_->body_limit(limits_.max_body);
-      continued_ = false;
+      parser_->body_limit(boost::none);  // known after the head
     }
-    boost::system::error_code error;
-    const std::size_t used = parser_->put(boost::asio::buffer(input_), error);
-    input_.erase(0, used);
-    if (error == http::error::header_limit) {
-      return Refuse(http::status::request_header_fields_too_large,
-                    "the header exceeds " + std::to_string(limits_.max_header) + " bytes");
-    }
-    if (error == http::error::body_limit) {
-      return Refuse(http::status::payload_too_large, "the body exceeds the limit of this server");
-    }
-    if (error && error != http::error::need_more) return Refuse(http::status::bad_request, error.message());
-    if (error == http::error::need_more && input_.size() > limits_.max_header) {
-      return Refuse(http::status::bad_request,
-                    "a chunk's header or trailer exceeds " + std::to_string(limits_.max_header) + " bytes");
-    }
-    if (parser_->is_header_done() && parser_->get().count(http::field::transfer_encoding) != 0 && !parser_->chunked()) {
-      return Refuse(http::status::bad_request, "the only transfer encoding is chunked");
-    }
-    if (parser_->is_done()) {
-      Begin();
-      continue;
-    }
-    if (parser_->is_header_done() && !std::exchange(continued_, true)) {
-      const auto expect = parser_->get()[http::field::expect];
-      if (boost::beast::iequals(expect, "100-continue")) {
-        wire_->Write("HTTP/1.1 100 Continue\r\n\r\n");
-      } else if (!expect.empty()) {
-        return Refuse(http::status::expectation_failed, "the only expectation that is met is 100-continue");
-      }
-    }
-    if (error == http::error::need_more || used == 0) return;
+    if (!MayTakeBody() || !Parse()) return;
   }
+}
+
+// Parses some of the input. Returns whether there may be more to do.
+bool Session::Parse() {
+  const bool in_body = parser_->is_header_done();
+  boost::system::error_code error;
+  const std::size_t used = parser_->put(boost::asio::buffer(input_), error);
+  input_.erase(0, used);
+  if (error == http::error::body_limit) {
+    RefuseBody();
+    return false;
+  }
+  if (const auto why = WhyRefused(error)) {
+    Refuse(why->first, why->second);
+    return false;
+  }
+  if (!in_body && parser_->is_header_done() && !parser_->is_done() && !BeginBody()) return false;
+  if (parser_->is_done()) {
+    Begin();
+    return true;
+  }
+  return error != http::error::need_more && used > 0;
+}
+
+std::optional<std::pair<http::status, std::string>> Session::WhyRefused(const boost::system::error_code& error) const {
+  const auto exceeds = " exceeds " + std::to_string(limits_.max_header) + " bytes";
+  if (error == http::error::header_limit) {
+    return std::pair(http::status::request_header_fields_too_large, "the header" + exceeds);
+  }
+  if (error && error != http::error::need_more) return std::pair(http::status::bad_request, error.message());
+  if (error == http::error::need_more && input_.size() > limits_.max_header) {
+    return std::pair(http::status::bad_request, "a chunk's header or trailer" + exceeds);
+  }
+  if (parser_->is_header_done() && parser_->get().count(http::field::transfer_encoding) != 0 && !parser_->chunked()) {
+    return std::pair(http::status::bad_request, std::string("the only transfer encoding is chunked"));
+  }
+  return std::nullopt;
+}
+
+// Asks the user before a part of a body is taken from the input.
+bool Session::MayTakeBody() {
+  if (!parser_->is_header_done()) return true;
+  std::uint64_t next = input_.size();
+  if (const auto left = parser_->content_length_remaining()) next = std::min<std::uint64_t>(next, *left);
+  return user_->OnHttp1Body(parser_->get().body().size() + static_cast<std::size_t>(next)) && user_ != nullptr;
 }
 
 // Returns the path and the query of a target in origin form ("/api") or, as for a proxy, in absolute form
@@ -159,26 +222,65 @@ std::optional<std::string> PathOf(std::string_view target) {
   return (target.starts_with('/') ? "" : "/") + std::string(target);
 }
 
-// Called when a whole request has arrived.
-void Session::Begin() {
-  Parser::value_type message = parser_->release();
-  parser_.reset();
-  const std::string_view target(message.target().data(), message.target().size());
-  const std::optional<std::string> path = PathOf(target);
-  if (!path) return Refuse(http::status::bad_request, "the target of the request is neither a path nor a URL");
-  old_ = message.version() < 11;
-  if (!old_ && message.count(http::field::host) != 1) {
-    return Refuse(http::status::bad_request, "there must be one Host header");
-  }
-  keep_alive_ = message.keep_alive();
-  is_head_ = message.method() == http::verb::head;
-  ServerRequest request{.method = std::string(message.method_string()), .path = *path};
+// A request without its body.
+template <typename Message>
+ServerRequest RequestOf(const Message& message, std::string path) {
+  ServerRequest request{.method = std::string(message.method_string()), .path = std::move(path)};
   for (const auto& field : message) {
     std::string name(field.name_string());
     std::transform(name.begin(), name.end(), name.begin(),
                    [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
     request.headers.push_back({std::move(name), std::string(field.value())});
   }
+  return request;
+}
+
+std::string_view TargetOf(boost::beast::string_view target) { return {target.data(), target.size()}; }
+
+// Called when the head of a request has arrived, and a body follows. Returns whether to read it.
+bool Session::BeginBody() {
+  const auto& message = parser_->get();
+  const std::string_view target = TargetOf(message.target());
+  std::optional<std::uint64_t> length;
+  if (const auto announced = parser_->content_length()) length = *announced;
+  const ServerRequest head = RequestOf(message, PathOf(target).value_or(std::string(target)));
+  const std::size_t limit = user_->OnHttp1Head(head, length).value_or(limits_.max_body);
+  if (user_ == nullptr) return false;
+  if (length && *length > limit) {
+    RefuseBody();
+    return false;
+  }
+  parser_->body_limit(limit);
+  parser_->eager(true);
+  return Expect();
+}
+
+// Meets the expectation of a head. Returns whether it can.
+bool Session::Expect() {
+  const auto expect = parser_->get()[http::field::expect];
+  if (expect.empty()) return true;
+  if (!boost::beast::iequals(expect, "100-continue")) {
+    Refuse(http::status::expectation_failed, "the only expectation that is met is 100-continue");
+    return false;
+  }
+  // A client that sends the body already does not wait.
+  if (input_.empty()) wire_->Write("HTTP/1.1 100 Continue\r\n\r\n");
+  return true;
+}
+
+// Called when a whole request has arrived.
+void Session::Begin() {
+  Parser::value_type message = parser_->release();
+  parser_.reset();
+  std::optional<std::string> path = PathOf(TargetOf(message.target()));
+  if (!path) return Refuse(http::status::bad_request, "the target of the request is neither a path nor a URL");
+  old_ = message.version() < 11;
+  if (!old_ && message.count(http::field::host) != 1) {
+    return Refuse(http::status::bad_request, "there must be one Host header");
+  }
+  keep_alive_ = message.keep_alive() && !last_;
+  is_head_ = message.method() == http::verb::head;
+  ServerRequest request = RequestOf(message, *std::move(path));
   request.body = std::move(message.body());
   response_ = MakeShared<Response>(loop_, this);
   user_->OnHttp1Request(std::move(request), response_);
@@ -186,12 +288,25 @@ void Session::Begin() {
 
 void Session::Refuse(http::status status, std::string_view why) {
   const std::string line = std::to_string(static_cast<int>(status)) + " " + std::string(http::obsolete_reason(status));
-  const std::string body = line + ": " + std::string(why) + "\n";
-  wire_->Write("HTTP/1.1 " + line +
-               "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: " +
-               std::to_string(body.size()) + "\r\n\r\n" + body);
-  closing_ = true;
   discards_ = status == http::status::payload_too_large;
+  ReplyAndClose(line, "text/plain; charset=utf-8", line + ": " + std::string(why) + "\n");
+}
+
+void Session::RefuseBody() {
+  const std::optional<Reply> reply = user_->OnHttp1TooLarge();
+  if (user_ == nullptr) return;
+  if (!reply) return Refuse(http::status::payload_too_large, "the body exceeds the limit of this server");
+  discards_ = true;
+  ReplyAndClose(std::to_string(reply->status) + " " +
+                    std::string(http::obsolete_reason(static_cast<http::status>(reply->status))),
+                reply->content_type, reply->body);
+}
+
+void Session::ReplyAndClose(const std::string& status_line, std::string_view content_type, std::string_view body) {
+  std::string text = "HTTP/1.1 " + status_line + "\r\nContent-Type: ";
+  text.append(content_type).append("\r\nConnection: close\r\nContent-Length: ").append(std::to_string(body.size()));
+  wire_->Write(text.append("\r\n\r\n").append(body));
+  closing_ = true;
   input_ = {};
   CloseOnceSent();
 }

@@ -328,6 +328,10 @@ Result<Shared<TlsContext>> TlsContext::ForServer(const Server& server) {
     const auto added = AddTrust(SSL_CTX_get_cert_store(context), {server.client_ca_pem, "client authority"});
     if (!added) return Fail(added.error());
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    // A resumed session would not show its certificate again.
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context, 0);
   }
   return result;
 }

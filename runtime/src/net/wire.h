@@ -42,6 +42,8 @@ class Wire final : public SharedObject, private TcpStream::User {
   void Write(std::string_view plain);
   std::size_t backlog() const noexcept { return stream_->backlog() + held_.size(); }
   std::string_view alpn() const noexcept { return tls_ ? tls_->alpn() : std::string_view(); }
+  // While paused, what has been read already still arrives, and nothing else.
+  void PauseReading(bool pause) { stream_->PauseReading(pause); }
   // Tells the peer that no more bytes follow; reading continues. Only when everything was passed to the kernel.
   void FinishSending() noexcept { stream_->FinishSending(); }
   // No callbacks come afterwards. Bytes that were written but not sent yet are lost. Idempotent.

@@ -104,14 +104,19 @@ bool ApiServer::WantsAggregatedDiscovery(const ApiCall& call) {
 
 // Returns an object in the requested form; `form` is "" for the whole object.
 std::string ApiServer::Bytes(const ObjectRef& object, const Resource& resource, std::string_view version,
-                             const std::string& form) const {
+                             const std::string& form) {
   if (!object->value.is_object()) return object->bytes;
-  if (!form.empty()) return MetadataOf(object->value, form).dump();
-  if (resource.versions.size() < 2) return object->bytes;
-  return ToVersion(object, resource, version).dump();
+  json room;
+  const auto value = InVersion(object->value, resource, version, room);
+  if (!value) {  // the request waits, or its reply becomes this error
+    if (run_ != nullptr && !run_->waits()) run_->failure = value.error();
+    return "null";
+  }
+  if (!form.empty()) return MetadataOf(**value, form).dump();
+  return *value == &object->value ? object->bytes : room.dump();
 }
 
-std::string ApiServer::Bytes(const ObjectRef& object, const ApiCall& call) const {
+std::string ApiServer::Bytes(const ObjectRef& object, const ApiCall& call) {
   return Bytes(object, *call.resource, call.version, call.metadata_form);
 }
 

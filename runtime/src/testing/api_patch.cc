@@ -241,7 +241,10 @@ ApiResult<Reply> ApiServer::Patch(const ApiCall& call) {
   const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
   if (call.content_type == kApply) return Apply(call, before);
   if (!before) return Refuse(NotFound(call.resource->info, call.name));
-  json start = ToVersion(before, *call.resource, call.version);
+  json room;
+  const auto served = InVersion(before->value, *call.resource, call.version, room);
+  if (!served) return Refuse(served.error());
+  json start = **served;
   if (!start.is_object()) return Refuse(BadRequest("the stored object is not a JSON object"));
   DropUnknown(call, start);
   auto next = PatchValue(call, start);
@@ -290,7 +293,10 @@ ApiResult<Reply> ApiServer::Apply(ApiCall call, const ObjectRef& before) {
     if (!created) return Refuse(created.error());
     return JsonReply(201, Bytes(*created, call));
   }
-  json next = ToVersion(before, *call.resource, call.version);
+  json room;
+  const auto served = InVersion(before->value, *call.resource, call.version, room);
+  if (!served) return Refuse(served.error());
+  json next = **served;
   StrategicMerge(next, *desired);
   NoteManager(next, manager, Now(), call.subresource, std::move(fields));
   if (TextAt(*desired, "metadata.resourceVersion").empty()) next["metadata"].erase("resourceVersion");

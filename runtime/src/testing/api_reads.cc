@@ -107,7 +107,7 @@ bool FieldSelector::Matches(const StoredObject& object) const {
 
 bool Scope::Matches(const StoredObject& object) const {
   return (namespace_.empty() || object.namespace_ == namespace_) && labels.Matches(object.labels) &&
-         fields.Matches(object);
+         fields.Matches(object) && shard.Matches(object);
 }
 
 ApiResult<Scope> ApiServer::ParseScope(const ApiCall& call) const {
@@ -119,6 +119,10 @@ ApiResult<Scope> ApiServer::ParseScope(const ApiCall& call) const {
   auto fields = FieldSelector::Parse(call.Query("fieldSelector"), *call.resource, call.version);
   if (!fields) return Refuse(fields.error());
   scope.fields = *std::move(fields);
+  if (!options_.sharded_lists) return scope;
+  auto shard = ShardScope::Parse(call.Query("shardSelector"));
+  if (!shard) return Refuse(shard.error());
+  scope.shard = *std::move(shard);
   return scope;
 }
 
@@ -194,6 +198,9 @@ ApiResult<Reply> ApiServer::ListObjects(const ApiCall& call, const Fault* fault)
     return (!token.empty() && std::pair(object->namespace_, object->name) <= after) || !scope->Matches(*object);
   });
   json metadata = {{"resourceVersion", std::to_string(at)}};
+  if (!scope->shard.is_everything() && !call.resource->custom) {  // as real servers
+    metadata["shardInfo"] = {{"selector", call.Query("shardSelector")}};
+  }
   if (limit > 0 && objects.size() > limit) {
     metadata["continue"] = MakeToken(at, *objects[limit - 1]);
     if (scope->is_everything()) metadata["remainingItemCount"] = objects.size() - limit;
@@ -204,8 +211,7 @@ ApiResult<Reply> ApiServer::ListObjects(const ApiCall& call, const Fault* fault)
 
 // Like a real server, omits apiVersion and kind from the items of built-in lists and includes them for custom
 // resources.
-std::string ApiServer::ListBody(const ApiCall& call, const std::vector<ObjectRef>& objects,
-                                const json& metadata) const {
+std::string ApiServer::ListBody(const ApiCall& call, const std::vector<ObjectRef>& objects, const json& metadata) {
   const ResourceInfo& info = call.resource->info;
   const std::string api_version = info.group.empty() ? call.version : info.group + "/" + call.version;
   const bool metadata_only = !call.metadata_form.empty();

@@ -49,12 +49,17 @@ std::string SelectorAt(const json& object, std::string_view path) {
 
 }  // namespace
 
-ApiResult<Reply> ApiServer::GetScale(const ApiCall& call, const ObjectRef& object) const {
+ApiResult<Reply> ApiServer::GetScale(const ApiCall& call, const ObjectRef& object) {
   const std::string& path = call.resource->scales.at(call.version).replicas;
-  if (call.resource->custom && FindPath(object->value, path) == nullptr) {
+  json room;
+  const auto value = InVersion(object->value, *call.resource, call.version, room);
+  if (!value) return Refuse(value.error());
+  if (call.resource->custom && FindPath(**value, path) == nullptr) {
     return Refuse(InternalError("the spec replicas field \"." + path + "\" does not exist"));
   }
-  return JsonReply(200, ScaleOf(call, object).dump());
+  const auto scale = ScaleOf(call, object);
+  if (!scale) return Refuse(scale.error());
+  return JsonReply(200, scale->dump());
 }
 
 ApiResult<Reply> ApiServer::UpdateScale(const ApiCall& call) {
@@ -69,9 +74,13 @@ ApiResult<Reply> ApiServer::UpdateScale(const ApiCall& call) {
   }
   const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
   if (!before) return Refuse(NotFound(call.resource->info, call.name));
+  if (auto admitted = AdmitScale(call, before, *scale); !admitted) return Refuse(admitted.error());
   auto replicas = DesiredReplicas(call, *scale);
   if (!replicas) return Refuse(replicas.error());
-  json next = before->value;
+  json room;
+  const auto served = InVersion(before->value, *call.resource, call.version, room);
+  if (!served) return Refuse(served.error());
+  json next = **served;
   json* place = next.is_object() ? MakePath(next, call.resource->scales.at(call.version).replicas) : nullptr;
   if (place == nullptr) return Refuse(BadRequest("the stored object has no field for the number of replicas"));
   *place = *replicas;
@@ -81,9 +90,21 @@ ApiResult<Reply> ApiServer::UpdateScale(const ApiCall& call) {
   }
   ApiCall whole = call;
   whole.subresource.clear();
+  whole.admitted = true;
   auto stored = Replace(whole, before, std::move(next));
   if (!stored) return Refuse(stored.error());
-  return JsonReply(200, ScaleOf(call, *stored).dump());
+  const auto answer = ScaleOf(call, *stored);
+  if (!answer) return Refuse(answer.error());
+  return JsonReply(200, answer->dump());
+}
+
+// Webhooks see the Scale before and after.
+ApiResult<void> ApiServer::AdmitScale(const ApiCall& call, const ObjectRef& before, json& scale) {
+  if (!HasHooks(call)) return {};
+  const auto old = ScaleOf(call, before);
+  if (!old) return Refuse(old.error());
+  if (auto mutated = Mutate(call, "UPDATE", &scale, &*old); !mutated) return mutated;
+  return Validate(call, "UPDATE", &scale, &*old);
 }
 
 // Returns spec.replicas of a Scale, or 0 if it is absent.
@@ -108,7 +129,9 @@ ApiResult<std::int64_t> ApiServer::DesiredReplicas(const ApiCall& call, const js
 ApiResult<Reply> ApiServer::PatchScale(ApiCall call) {
   const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
   if (!before) return Refuse(NotFound(call.resource->info, call.name));
-  auto scale = PatchValue(call, ScaleOf(call, before));
+  const auto old = ScaleOf(call, before);
+  if (!old) return Refuse(old.error());
+  auto scale = PatchValue(call, *old);
   if (!scale) return Refuse(scale.error());
   call.body = scale->dump();
   call.content_type = "application/json";
@@ -116,21 +139,24 @@ ApiResult<Reply> ApiServer::PatchScale(ApiCall call) {
 }
 
 // Like a real server, omits a desired number of 0 and an empty selector.
-json ApiServer::ScaleOf(const ApiCall& call, const ObjectRef& object) const {
+ApiResult<json> ApiServer::ScaleOf(const ApiCall& call, const ObjectRef& object) {
   const ScalePaths& paths = call.resource->scales.at(call.version);
+  json room;
+  const auto served = InVersion(object->value, *call.resource, call.version, room);
+  if (!served) return Refuse(served.error());
+  const json& value = **served;
   json metadata = json::object();
   for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
-    const json* value = FindPath(object->value, std::string("metadata.") + key);
-    if (value != nullptr) metadata[key] = *value;
+    const json* member = FindPath(value, std::string("metadata.") + key);
+    if (member != nullptr) metadata[key] = *member;
   }
   json scale = {{"kind", "Scale"},
                 {"apiVersion", "autoscaling/v1"},
                 {"metadata", std::move(metadata)},
                 {"spec", json::object()},
-                {"status", {{"replicas", NumberAt(object->value, paths.status_replicas)}}}};
-  if (const std::int64_t desired = NumberAt(object->value, paths.replicas); desired != 0)
-    scale["spec"]["replicas"] = desired;
-  if (std::string selector = SelectorAt(object->value, paths.selector); !selector.empty()) {
+                {"status", {{"replicas", NumberAt(value, paths.status_replicas)}}}};
+  if (const std::int64_t desired = NumberAt(value, paths.replicas); desired != 0) scale["spec"]["replicas"] = desired;
+  if (std::string selector = SelectorAt(value, paths.selector); !selector.empty()) {
     scale["status"]["selector"] = std::move(selector);
   }
   return scale;

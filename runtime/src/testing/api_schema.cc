@@ -1,16 +1,55 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// CustomResourceDefinitions: checks the definitions and serves the resources that they define. api_validation.cc
-// validates objects against their schemas.
+// CustomResourceDefinitions: checks the definitions and serves the resources that they define, whose objects the room
+// validation checks.
 #include <algorithm>
 
 #include "testing/api_server.h"
-#include "testing/api_validation.h"
+#include "validation/compiled_schema.h"
+#include "validation/metadata_check.h"
 
 namespace kgen::testing {
 namespace {
 
 using nlohmann::json;
+
+// Objects may still be stored in these versions, so the definition must know them.
+void CheckStoredVersions(const json& crd, std::vector<FieldFault>& faults) {
+  const json* stored = FindPath(crd, "status.storedVersions");
+  if (stored == nullptr || !stored->is_array()) return;
+  const json& versions = crd["spec"]["versions"];
+  for (std::size_t i = 0; i < stored->size(); ++i) {
+    const json& name = (*stored)[i];
+    const bool known = std::any_of(versions.begin(), versions.end(),
+                                   [&](const json& version) { return json(TextAt(version, "name")) == name; });
+    if (known) continue;
+    faults.push_back({"FieldValueInvalid", "status.storedVersions[" + std::to_string(i) + "]",
+                      "Invalid value: " + name.dump() + ": missing from spec.versions; must appear in spec.versions"});
+  }
+}
+
+void CheckConversion(const json& crd, std::vector<FieldFault>& faults) {
+  const std::string strategy = TextAt(crd, "spec.conversion.strategy"), at = "spec.conversion";
+  if (!strategy.empty() && strategy != "None" && strategy != "Webhook") {
+    faults.push_back({"FieldValueNotSupported", at + ".strategy",
+                      "Unsupported value: " + json(strategy).dump() + ": supported values: \"None\", \"Webhook\""});
+  }
+  if (strategy != "Webhook") return;
+  const json* config = FindPath(crd, "spec.conversion.webhook.clientConfig");
+  const bool url = config != nullptr && !TextAt(*config, "url").empty();
+  const bool service = config != nullptr && !TextAt(*config, "service.name").empty();
+  if (url == service) {
+    faults.push_back({"FieldValueRequired", at + ".webhook.clientConfig",
+                      "Required value: exactly one of url or service is required"});
+  }
+  const json* versions = FindPath(crd, "spec.conversion.webhook.conversionReviewVersions");
+  if (versions == nullptr || !versions->is_array() || versions->empty()) {
+    faults.push_back({"FieldValueRequired", at + ".webhook.conversionReviewVersions", "Required value"});
+  } else if (std::find(versions->begin(), versions->end(), "v1") == versions->end()) {
+    faults.push_back({"FieldValueInvalid", at + ".webhook.conversionReviewVersions",
+                      "Invalid value: " + versions->dump() + ": must include at least one of v1"});
+  }
+}
 
 // Checks the parts of a definition that must be well-formed before it can be served.
 void CheckCrd(const json& crd, std::vector<FieldFault>& faults) {
@@ -33,10 +72,16 @@ void CheckCrd(const json& crd, std::vector<FieldFault>& faults) {
         faults.push_back({"FieldValueRequired", field + '.' + key, "Required value"});
     }
     const json* schema = FindPath(version, "schema.openAPIV3Schema");
-    if (schema == nullptr || !schema->is_object())
+    if (schema == nullptr || !schema->is_object()) {
       faults.push_back(
           {"FieldValueRequired", field + ".schema.openAPIV3Schema", "Required value: schemas are required"});
+    } else if (auto compiled = validation::CompiledSchema::FromVersion(crd, i); !compiled) {
+      faults.push_back({"FieldValueInvalid", field + ".schema.openAPIV3Schema",
+                        "Invalid value: \"object\": " + compiled.error().message()});
+    }
   }
+  CheckStoredVersions(crd, faults);
+  CheckConversion(crd, faults);
 }
 
 // ".spec.replicas" -> "spec.replicas"
@@ -56,13 +101,14 @@ std::vector<std::string> TextsAt(const json& object, const char* path) {
   return texts;
 }
 
-// Reads one version of a definition into `out`.
-void ReadVersion(const json& version, Resource& out) {
+// Reads version number `index` of a definition into `out`.
+void ReadVersion(const json& crd, std::size_t index, Resource& out) {
+  const json& version = crd["spec"]["versions"][index];
   const std::string name = TextAt(version, "name");
   if (version.value("storage", false)) out.info.version = name;
   if (!version.value("served", false)) return;
   out.versions.push_back(name);
-  if (const json* schema = FindPath(version, "schema.openAPIV3Schema"); schema != nullptr) out.schemas[name] = *schema;
+  if (auto schema = validation::CompiledSchema::FromVersion(crd, index)) out.schemas[name] = *std::move(schema);
   if (FindPath(version, "subresources.status") != nullptr) out.info.has_status = true;
   const json* scale = FindPath(version, "subresources.scale");
   if (scale != nullptr && !TextAt(*scale, "specReplicasPath").empty()) {
@@ -103,10 +149,15 @@ ApiResult<void> ApiServer::CheckObject(const ApiCall& call, const json& object) 
     CheckCrd(object, faults);
     if (!faults.empty()) return Refuse(Invalid(call.resource->info, call.name, faults));
   }
+  if (call.resource->info.group == "admissionregistration.k8s.io") return CheckConfiguration(call, object);
   const auto schema = call.resource->schemas.find(call.version);
   if (schema == call.resource->schemas.end()) return {};
-  const std::vector<FieldFault> faults = ValidateObject(object, schema->second);
-  if (faults.empty()) return {};
+  FieldErrors errors;
+  validation::CheckMetadata(object, errors);
+  schema->second->Check(object, errors);
+  if (errors.empty()) return {};
+  std::vector<FieldFault> faults;
+  for (const FieldError& error : errors) faults.push_back({std::string(error.reason()), error.field, error.message});
   return Refuse(Invalid(call.resource->info, call.name, faults));
 }
 
@@ -118,6 +169,17 @@ void ApiServer::WarnOfRules(const json& crd) {
                            " rules (x-kubernetes-validations) of " + TextAt(crd, "metadata.name") +
                            ": it accepts objects that break them";
   warnings_.push_back("299 - " + json(text).dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+// From now on objects are stored in this version too.
+void ApiServer::NoteStoredVersion(json& crd) {
+  if (FindPath(crd, "status.storedVersions") == nullptr || !crd["status"]["storedVersions"].is_array()) return;
+  json& stored = crd["status"]["storedVersions"];
+  for (const json& version : crd["spec"]["versions"]) {
+    if (!version.value("storage", false)) continue;
+    const json name = TextAt(version, "name");
+    if (std::find(stored.begin(), stored.end(), name) == stored.end()) stored.push_back(name);
+  }
 }
 
 // Serves the resource that the definition describes and sets the status of the definition. Replaces an earlier state of
@@ -142,9 +204,13 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
   if (info.list_kind.empty()) info.list_kind = info.kind + "List";
   info.short_names = TextsAt(spec, "names.shortNames");
   info.categories = TextsAt(spec, "names.categories");
-  for (const json& version : spec["versions"]) ReadVersion(version, described);
+  for (std::size_t i = 0; i < spec["versions"].size(); ++i) ReadVersion(crd->value, i, described);
   if (described.versions.empty()) return;
   if (info.version.empty()) info.version = described.versions.front();
+  if (TextAt(spec, "conversion.strategy") == "Webhook") {
+    described.conversion = {.crd = TextAt(crd->value, "metadata.name"),
+                            .client_config = *FindPath(spec, "conversion.webhook.clientConfig")};
+  }
   const std::string accepted_version = info.version;
   Resource* resource = store_.Find(info.group, info.plural);
   if (resource == nullptr) {
@@ -157,6 +223,7 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
   resource->schemas = std::move(described.schemas);
   resource->scales = std::move(described.scales);
   resource->selectable_fields = std::move(described.selectable_fields);
+  resource->conversion = std::move(described.conversion);
 
   if (FindPath(crd->value, "status.conditions") != nullptr) return;
   WarnOfRules(crd->value);

@@ -133,6 +133,7 @@ ApiServer::ApiServer(const ClusterOptions& options, Shared<Executor> executor)
     : options_(options),
       executor_(std::move(executor)),
       strand_(executor_->MakeStrand("api server")),
+      caller_(MakeShared<WebhookCaller>(executor_, !options.simulated)),
       store_(options.history) {
   store_.on_event = [this](const Resource& resource, const StoreEvent& event)
                         KGEN_REQUIRES(mutex_) { OnEvent(resource, event); };
@@ -179,6 +180,10 @@ void ApiServer::AddBuiltIns() {
         &add("apps", "v1", "statefulsets", "statefulset", "StatefulSet", true, true, {"sts"}, {"all"})}) {
     scaled->scales["v1"] = {"spec.replicas", "status.replicas", "spec.selector"};
   }
+  add("admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "mutatingwebhookconfiguration",
+      "MutatingWebhookConfiguration", false, false, {}, {"api-extensions"});
+  add("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "validatingwebhookconfiguration",
+      "ValidatingWebhookConfiguration", false, false, {}, {"api-extensions"});
   add("certificates.k8s.io", "v1", "certificatesigningrequests", "certificatesigningrequest",
       "CertificateSigningRequest", false, true, {"csr"});
   add("coordination.k8s.io", "v1", "leases", "lease", "Lease", true, false);
@@ -233,10 +238,11 @@ void ApiServer::ParsePath(ApiCall& call, std::string_view path) {
   call.resource = resource;
 }
 
-Reply ApiServer::Handle(const HttpRequest& request) {
-  const MutexLock lock(mutex_);
+// One pass of a request.
+Reply ApiServer::Answer(const HttpRequest& request) {
   ApiCall call = Parse(request);
-  const std::optional<Fault> fault = TakeFault(call);
+  if (!std::exchange(run_->faults_taken, true)) run_->fault = TakeFault(call);
+  const std::optional<Fault>& fault = run_->fault;
   Reply reply;
   if (closed_ || (fault && (fault->refuse || fault->stall))) {
     reply.refuse = closed_ || fault->refuse;
@@ -266,6 +272,7 @@ std::optional<Fault> ApiServer::TakeFault(const ApiCall& call) {
   for (auto fault = faults_.begin(); fault != faults_.end(); ++fault) {
     if (!fault->verb.empty() && fault->verb != call.verb) continue;
     if (!fault->resource.empty() && fault->resource != call.plural) continue;
+    if (!fault->namespace_.empty() && fault->namespace_ != call.namespace_) continue;
     if (fault->skip > 0) {
       --fault->skip;
       continue;
@@ -319,6 +326,8 @@ Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   }
   if (auto options = CheckOptions(call); !options) return ErrorReply(options.error());
   ApiResult<Reply> reply = other ? ServeSubresource(call) : ServeVerb(call, fault);
+  if (run_->waits()) return {};
+  if (reply && run_->failure) reply = Refuse(*run_->failure);
   Reply answer = reply ? *std::move(reply) : ErrorReply(reply.error());
   if (!other) SendProtobuf(call, answer);
   // The limit of a real server: clients limit the size of the headers that they read.
@@ -332,7 +341,9 @@ Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   return answer;
 }
 
+// Records a write in the first pass that knows its name.
 void ApiServer::RecordWrite(const ApiCall& call, std::string_view name) {
+  if (run_->waits() || std::exchange(run_->recorded, true)) return;
   writes_.push_back({.verb = call.verb,
                      .resource = call.plural,
                      .subresource = call.subresource,
@@ -340,19 +351,13 @@ void ApiServer::RecordWrite(const ApiCall& call, std::string_view name) {
                      .name = std::string(name)});
 }
 
-// Objects are stored in one version. The others differ only in apiVersion, as with the conversion strategy None.
-json ApiServer::ToVersion(const ObjectRef& object, const Resource& resource, std::string_view version) const {
-  json value = object->value;
-  if (value.is_object()) {
-    value["apiVersion"] =
-        resource.info.group.empty() ? std::string(version) : resource.info.group + "/" + std::string(version);
-  }
-  return value;
-}
-
 std::string ApiServer::Now(std::int64_t seconds_later) {
-  const auto wall =
-      std::chrono::floor<std::chrono::seconds>(executor_->clock()->WallNow()) + std::chrono::seconds(seconds_later);
+  auto wall = std::chrono::floor<std::chrono::seconds>(executor_->clock()->WallNow());
+  if (run_ != nullptr) {
+    if (!run_->now) run_->now = wall;
+    wall = *run_->now;
+  }
+  wall += std::chrono::seconds(seconds_later);
   const auto day = std::chrono::floor<std::chrono::days>(wall);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(wall - day);
@@ -391,33 +396,38 @@ ApiResult<ApiCall> ApiServer::CallFor(const json& object) {
 }
 
 ApiResult<void> ApiServer::Add(std::string_view text) {
-  const MutexLock lock(mutex_);
-  json object = ParseJson(text);
-  auto call = CallFor(object);
-  if (!call) return Refuse(call.error());
-  CreateNamespace(call->namespace_);
-  const auto created = CreateObject(*call, std::move(object), /*keep_status=*/true);
-  if (!created) return Refuse(created.error());
-  return {};
+  return RunHere([&]() KGEN_REQUIRES(mutex_) -> ApiResult<void> {
+    json object = ParseJson(text);
+    auto call = CallFor(object);
+    if (!call) return Refuse(call.error());
+    CreateNamespace(call->namespace_);
+    const auto created = CreateObject(*call, std::move(object), /*keep_status=*/true);
+    if (!created) return Refuse(created.error());
+    return {};
+  });
 }
 
 ApiResult<void> ApiServer::Update(std::string_view text) {
-  const MutexLock lock(mutex_);
-  json object = ParseJson(text);
-  auto call = CallFor(object);
-  if (!call) return Refuse(call.error());
-  ObjectRef before = store_.Get(*call->resource, call->namespace_, call->name);
-  if (!before) return Refuse(NotFound(call->resource->info, call->name));
-  const json desired = object;
-  auto stored = Replace(*call, before, std::move(object));
-  if (stored && call->resource->info.has_status) {
-    call->subresource = "status";
-    json status = desired;
-    status["metadata"].erase("resourceVersion");
-    stored = Replace(*call, *stored, std::move(status));
-  }
-  if (!stored) return Refuse(stored.error());
-  return {};
+  // The object and then its status, as two requests of a client.
+  const auto write = [&](bool status) {
+    return RunHere([&, status]() KGEN_REQUIRES(mutex_) -> ApiResult<void> {
+      json object = ParseJson(text);
+      auto call = CallFor(object);
+      if (!call) return Refuse(call.error());
+      const ObjectRef before = store_.Get(*call->resource, call->namespace_, call->name);
+      if (!before) return Refuse(NotFound(call->resource->info, call->name));
+      if (status) {
+        if (!call->resource->info.has_status) return {};
+        call->subresource = "status";
+        object["metadata"].erase("resourceVersion");
+      }
+      const auto stored = Replace(*call, before, std::move(object));
+      if (!stored) return Refuse(stored.error());
+      return {};
+    });
+  };
+  if (auto written = write(false); !written) return written;
+  return write(true);
 }
 
 ApiResult<std::string> ApiServer::Get(std::string_view plural, std::string_view namespace_, std::string_view name) {
@@ -439,16 +449,24 @@ std::vector<std::string> ApiServer::List(std::string_view plural) {
 }
 
 ApiResult<void> ApiServer::Delete(std::string_view plural, std::string_view namespace_, std::string_view name) {
-  const MutexLock lock(mutex_);
-  const Resource* resource = store_.FindPlural(plural);
-  if (resource == nullptr) return Refuse(UnknownPath());
-  ApiCall call;
-  call.resource = store_.Find(resource->info.group, resource->info.plural);
-  const ObjectRef object = store_.Get(*resource, namespace_, name);
-  if (!object) return Refuse(NotFound(resource->info, name));
-  const auto deleted = DeleteObject(call, object, {{"gracePeriodSeconds", 0}});
-  if (!deleted) return Refuse(deleted.error());
-  return {};
+  return RunHere([&]() KGEN_REQUIRES(mutex_) -> ApiResult<void> {
+    const Resource* resource = store_.FindPlural(plural);
+    if (resource == nullptr) return Refuse(UnknownPath());
+    ApiCall call;
+    call.verb = "delete";
+    call.group = resource->info.group;
+    call.version = resource->info.version;
+    call.plural = plural;
+    call.namespace_ = namespace_;
+    call.name = name;
+    call.resource = store_.Find(resource->info.group, resource->info.plural);
+    const ObjectRef object = store_.Get(*resource, namespace_, name);
+    if (!object) return Refuse(NotFound(resource->info, name));
+    if (auto admitted = AdmitDeletion(call, object); !admitted) return Refuse(admitted.error());
+    const auto deleted = DeleteObject(call, object, {{"gracePeriodSeconds", 0}});
+    if (!deleted) return Refuse(deleted.error());
+    return {};
+  });
 }
 
 ApiResult<void> ApiServer::Corrupt(std::string_view plural, std::string_view namespace_, std::string_view name,
@@ -493,6 +511,7 @@ void ApiServer::SaveCopy() {
 void ApiServer::RestoreCopy() {
   const MutexLock lock(mutex_);
   store_.Restore(copy_);
+  hooks_changed_ = true;
 }
 
 void ApiServer::Inject(Fault fault) {
@@ -536,6 +555,7 @@ std::size_t ApiServer::open_watches() const {
 }
 
 void ApiServer::Close() {
+  caller_->Close();
   std::vector<Shared<WatchStream>> watches;
   std::map<std::uint64_t, Timer> graceful;
   {

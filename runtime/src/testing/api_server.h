@@ -7,19 +7,23 @@
 //
 //   api_server.cc     request parsing, injected faults, dispatch
 //   api_reads.cc      get, list        api_watch.cc   watch
+//   api_shards.cc     shardSelector
 //   api_writes.cc     create, update, delete   api_patch.cc   patch
 //   api_namespaces.cc initial namespaces and the deletion of namespaces
 //   api_scale.cc      the scale subresource
 //   api_subresources.cc   eviction, binding, token, approval, log and others of built-in resources
 //   api_accept.cc     content negotiation (Accept)
+//   api_admission.cc  admission webhooks       api_conversion.cc  conversion webhooks
+//   api_runs.cc       the passes of a request that waits for webhooks (request_run.h)
 //   api_protobuf.cc   protobuf in requests and replies
 //   api_fields.cc     unknown fields and defaults
-//   api_schema.cc     CRDs; api_validation.cc validates objects against their schemas
+//   api_schema.cc     CRDs; runtime/src/validation checks objects against their schemas
 //   api_discovery.cc  /api, /apis, /openapi/v3, /version
 #ifndef KGEN_SRC_TESTING_API_SERVER_H_
 #define KGEN_SRC_TESTING_API_SERVER_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -32,6 +36,7 @@
 
 #include "core/memory/mutex.h"
 #include "kgen/client/selector.h"
+#include "kgen/client/shard_ranges.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/shared.h"
@@ -39,6 +44,9 @@
 #include "kgen/testing/cluster.h"
 #include "testing/api_error.h"
 #include "testing/object_store.h"
+#include "testing/request_run.h"
+#include "testing/webhooks/webhook_caller.h"
+#include "testing/webhooks/webhook_rules.h"
 
 namespace kgen::testing {
 
@@ -53,6 +61,7 @@ struct ApiCall {
   std::string metadata_form;     // "meta.k8s.io/v1": responses hold only metadata; "": whole objects
   Resource* resource = nullptr;  // null: the resource is unknown, or the path names none
   bool is_resource = false;      // the path has the form of a resource path; the resource may be unknown
+  bool admitted = false;         // admission webhooks have been asked, or are not to be asked
 
   std::string_view Query(const char* key) const;
   bool Flag(const char* key) const;
@@ -75,12 +84,25 @@ class FieldSelector {
   std::vector<Requirement> requirements_;
 };
 
+// A shard selector, such as "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')".
+class ShardScope {
+ public:
+  static ApiResult<ShardScope> Parse(std::string_view text);  // "": everything
+  bool Matches(const StoredObject& object) const;
+  bool is_everything() const noexcept { return !ranges_; }
+
+ private:
+  ShardBy by_{};
+  std::optional<ShardRanges> ranges_{};
+};
+
 struct Scope {
   std::string namespace_;  // "": all
   Selector labels;
   FieldSelector fields;
+  ShardScope shard;
   bool Matches(const StoredObject& object) const;
-  bool is_everything() const { return labels.is_everything() && fields.is_everything(); }
+  bool is_everything() const { return labels.is_everything() && fields.is_everything() && shard.is_everything(); }
 };
 
 // An open watch. All members are guarded by the server's lock.
@@ -93,8 +115,16 @@ struct WatchStream : SharedObject {
   bool bookmarks = false;
   std::uint64_t after = 0;  // only later events are sent; a watch from a future version is silent until then
   std::string pending;      // written, but not yet taken by the endpoint
-  bool ended = false;       // cleanly, after `pending`
-  bool cut = false;         // in the middle of `pending`
+  // What follows an object that is being converted, and that object: events keep their order.
+  struct Event {
+    std::string type;
+    ObjectRef object;                    // null: `text`
+    std::uint64_t resource_version = 0;  // not 0: of the event, in place of the object's
+    std::string text{};
+  };
+  std::deque<Event> backlog;
+  bool ended = false;  // cleanly, after `pending`
+  bool cut = false;    // in the middle of `pending`
   Timer timeout, bookmark, marker;
   std::function<void()> wake;  // called when there is something to take; must only post a task
 };
@@ -111,12 +141,20 @@ struct Reply {
   Nanos delay{};
 };
 
-// Thread safety: all members from any thread. The only foreign code that it calls is WatchStream::wake.
+// Thread safety: all members from any thread. The foreign code that it calls are WatchStream::wake and, without its
+// lock, webhooks and ClusterOptions::match_condition.
 class ApiServer final : public SharedObject {
  public:
   ApiServer(const ClusterOptions& options, Shared<Executor> executor);
 
-  Reply Handle(const HttpRequest& request);
+  // Returns the reply at once, or nullopt if the request waits for webhooks: `later` is called with it then, in a
+  // posted task.
+  std::optional<Reply> Handle(const HttpRequest& request, std::function<void(Reply)> later);
+  // For a request that concerns no webhook; the reply to another one is empty.
+  Reply Handle(const HttpRequest& request) {
+    return Handle(request, [](const Reply&) {}).value_or(Reply());
+  }
+  WebhookCaller& webhooks() noexcept { return *caller_; }
   // The pending output of a watch, and whether and how the watch ended.
   struct Taken {
     std::string bytes;
@@ -127,7 +165,8 @@ class ApiServer final : public SharedObject {
   // Called by the endpoint when the reader has disconnected.
   void CloseWatch(WatchStream& watch);
 
-  // Cluster calls these functions, which bypass injected faults and record no writes.
+  // Cluster calls these functions, which bypass injected faults and record no writes. Add(), Update() and Delete()
+  // block if they need answers of webhooks.
   ApiResult<void> Add(std::string_view json);
   ApiResult<void> Update(std::string_view json);
   ApiResult<std::string> Get(std::string_view plural, std::string_view namespace_, std::string_view name);
@@ -157,6 +196,7 @@ class ApiServer final : public SharedObject {
 
   // api_server.cc
   void AddBuiltIns() KGEN_REQUIRES(mutex_);
+  Reply Answer(const HttpRequest& request) KGEN_REQUIRES(mutex_);
   ApiCall Parse(const HttpRequest& request) KGEN_REQUIRES(mutex_);
   void ParsePath(ApiCall& call, std::string_view path) KGEN_REQUIRES(mutex_);
   std::optional<Fault> TakeFault(const ApiCall& call) KGEN_REQUIRES(mutex_);
@@ -165,8 +205,62 @@ class ApiServer final : public SharedObject {
   Reply ServeResource(ApiCall& call, const Fault* fault) KGEN_REQUIRES(mutex_);
   ApiResult<Reply> ServeVerb(ApiCall& call, const Fault* fault) KGEN_REQUIRES(mutex_);
   void RecordWrite(const ApiCall& call, std::string_view name) KGEN_REQUIRES(mutex_);
-  json ToVersion(const ObjectRef& object, const Resource& resource, std::string_view version) const;
-  std::string Now(std::int64_t seconds_later = 0);
+  std::string Now(std::int64_t seconds_later = 0) KGEN_REQUIRES(mutex_);
+
+  // api_runs.cc
+  struct KeptRun;
+  Reply Pass(const HttpRequest& request, RequestRun& run);
+  void Continue(const Shared<KeptRun>& kept);
+  void AskAll(const Shared<KeptRun>& kept, std::function<void()> done);
+  void AskConversion(const Shared<KeptRun>& kept, const ConversionBatch& batch, const std::function<void()>& answered);
+  // Runs `pass` under the lock, again and again until it does not wait for webhooks any more. Blocks meanwhile.
+  ApiResult<void> RunHere(const std::function<ApiResult<void>()>& pass);
+  std::uint64_t Draw() KGEN_REQUIRES(mutex_);  // a number that no object has had
+
+  // api_admission.cc
+  bool HasHooks(const ApiCall& call) KGEN_REQUIRES(mutex_);
+  // Call the webhooks that concern the request. `object` is null for a deletion, `old` for a creation. `object` becomes
+  // what the webhooks make of it.
+  ApiResult<void> Mutate(const ApiCall& call, std::string_view operation, json* object, const json* old)
+      KGEN_REQUIRES(mutex_);
+  ApiResult<void> Validate(const ApiCall& call, std::string_view operation, const json* object, const json* old)
+      KGEN_REQUIRES(mutex_);
+  ApiResult<bool> MutateOnce(const Hook& hook, const std::string& version, const ApiCall& call,
+                             std::string_view operation, json* object, const json* old, int round)
+      KGEN_REQUIRES(mutex_);
+  ApiResult<std::optional<AdmissionVerdict>> AskHook(const Hook& hook, const json& request, const std::string& round)
+      KGEN_REQUIRES(mutex_);
+  ApiResult<bool> MeetsConditions(const Hook& hook, const json& request) KGEN_REQUIRES(mutex_);
+  ApiResult<json> AdmissionRequestOf(const ApiCall& call, std::string_view operation, const std::string& version,
+                                     const json* object, const json* old) KGEN_REQUIRES(mutex_);
+  AdmissionTarget TargetOf(const ApiCall& call, std::string_view operation, const json* object, const json* old) const
+      KGEN_REQUIRES(mutex_);
+  const json* NamespaceLabels(const ApiCall& call, std::string_view operation, const json* object) const
+      KGEN_REQUIRES(mutex_);
+  ApiResult<void> CheckConfiguration(const ApiCall& call, const json& object) const;
+  void Warn(const std::string& text) KGEN_REQUIRES(mutex_);
+
+  // api_conversion.cc
+  // Returns the object in a version of its resource: itself, or a new value in `room`. Errors: Suspended() if the run
+  // waits for the conversion; the error of the conversion
+  ApiResult<const json*> InVersion(const json& value, const Resource& resource, std::string_view version, json& room)
+      KGEN_REQUIRES(mutex_);
+  // Returns a new object in the version in which the resource is stored.
+  ApiResult<json> StorageForm(const ApiCall& call, json object) KGEN_REQUIRES(mutex_);
+  // To be called before a change: waits for the conversion that the reply needs. Its failure does not hinder the
+  // change.
+  ApiResult<void> PrepareReply(const ApiCall& call, const json& stored) KGEN_REQUIRES(mutex_);
+  bool NeedsConversion(const StoredObject& object, const Resource& resource, std::string_view version) const;
+  std::string ReviewUid(std::string_view key) KGEN_REQUIRES(mutex_);
+  static WebhookRequest ConversionCall(const ConversionBatch& batch, std::string_view uid);
+  static ReviewResult<std::vector<json>> ReadConversion(const ConversionBatch& batch, std::string_view uid,
+                                                        const WebhookOutcome& outcome);
+  // Starts the conversions for a watch that nobody has started yet, and sends what is ready.
+  void ConvertBacklog(WatchStream& watch) KGEN_REQUIRES(mutex_);
+  void OnConverted(const std::string& version, const std::vector<ObjectRef>& objects,
+                   const ReviewResult<std::vector<json>>& converted) KGEN_REQUIRES(mutex_);
+  void SendBacklog(WatchStream& watch) KGEN_REQUIRES(mutex_);
+  void SendConverted(WatchStream& watch, const WatchStream::Event& event, json value) KGEN_REQUIRES(mutex_);
 
   // api_reads.cc
   ApiResult<Reply> GetObject(const ApiCall& call) KGEN_REQUIRES(mutex_);
@@ -176,7 +270,8 @@ class ApiServer final : public SharedObject {
   ApiResult<Scope> ParseScope(const ApiCall& call) const;
   ApiResult<std::optional<std::uint64_t>> ParseVersion(std::string_view text, bool future = false) const
       KGEN_REQUIRES(mutex_);
-  std::string ListBody(const ApiCall& call, const std::vector<ObjectRef>& objects, const json& metadata) const;
+  std::string ListBody(const ApiCall& call, const std::vector<ObjectRef>& objects, const json& metadata)
+      KGEN_REQUIRES(mutex_);
 
   // api_watch.cc
   ApiResult<Reply> Watch(const ApiCall& call, const Fault* fault) KGEN_REQUIRES(mutex_);
@@ -186,7 +281,10 @@ class ApiServer final : public SharedObject {
   void StreamList(const Shared<WatchStream>& watch, const std::optional<std::uint64_t>& version, bool wants_bookmarks,
                   const Fault* fault) KGEN_REQUIRES(mutex_);
   void SendEvent(WatchStream& watch, const StoreEvent& event) KGEN_REQUIRES(mutex_);
+  void SendObject(WatchStream& watch, std::string_view type, const ObjectRef& object,
+                  std::uint64_t resource_version = 0) KGEN_REQUIRES(mutex_);
   void SendLine(WatchStream& watch, std::string_view type, std::string_view object) KGEN_REQUIRES(mutex_);
+  static void WriteLine(WatchStream& watch, std::string_view type, std::string_view object);
   void SendBookmark(WatchStream& watch, std::uint64_t version, bool end_of_initial_events) KGEN_REQUIRES(mutex_);
   void ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call) KGEN_REQUIRES(mutex_);
   void ArmBookmark(const Shared<WatchStream>& watch) KGEN_REQUIRES(mutex_);
@@ -201,13 +299,20 @@ class ApiServer final : public SharedObject {
   ApiResult<Reply> Patch(const ApiCall& call) KGEN_REQUIRES(mutex_);
   ApiResult<json> PatchValue(const ApiCall& call, const json& before) const;
   ApiResult<Reply> Apply(ApiCall call, const ObjectRef& before) KGEN_REQUIRES(mutex_);
+  ApiResult<void> MutateNew(ApiCall& call, json& object) KGEN_REQUIRES(mutex_);
   ApiResult<ObjectRef> Replace(const ApiCall& call, const ObjectRef& before, json next) KGEN_REQUIRES(mutex_);
+  ApiResult<void> MutateNext(const ApiCall& call, const StoredObject& before, const json& old, json& next)
+      KGEN_REQUIRES(mutex_);
+  static void MergeParts(const ApiCall& call, const StoredObject& before, const json& old, json& next);
+  ApiResult<ObjectRef> Store(const ApiCall& call, const ObjectRef& before, json next) KGEN_REQUIRES(mutex_);
   ApiResult<void> CheckPreconditions(const ApiCall& call, const ObjectRef& before, const json& next) const;
   static ApiResult<json> ParseDeleteOptions(const ApiCall& call);
   static ApiResult<void> CheckDeletion(const Resource& resource, const StoredObject& object, const json& options);
   ApiResult<Reply> Delete(const ApiCall& call) KGEN_REQUIRES(mutex_);
   ApiResult<ObjectRef> DeleteObject(const ApiCall& call, const ObjectRef& object, const json& options)
       KGEN_REQUIRES(mutex_);
+  // Asks the webhooks, and waits for what the reply needs.
+  ApiResult<void> AdmitDeletion(const ApiCall& call, const ObjectRef& object) KGEN_REQUIRES(mutex_);
   ApiResult<Reply> DeleteCollection(const ApiCall& call) KGEN_REQUIRES(mutex_);
   void RemoveLater(const Resource& resource, const ObjectRef& object, Nanos grace) KGEN_REQUIRES(mutex_);
   std::string NewUid() KGEN_REQUIRES(mutex_);
@@ -220,11 +325,12 @@ class ApiServer final : public SharedObject {
   void FinishNamespace(std::string_view name) KGEN_REQUIRES(mutex_);
 
   // api_scale.cc
-  ApiResult<Reply> GetScale(const ApiCall& call, const ObjectRef& object) const;
+  ApiResult<Reply> GetScale(const ApiCall& call, const ObjectRef& object) KGEN_REQUIRES(mutex_);
   ApiResult<Reply> UpdateScale(const ApiCall& call) KGEN_REQUIRES(mutex_);
+  ApiResult<void> AdmitScale(const ApiCall& call, const ObjectRef& before, json& scale) KGEN_REQUIRES(mutex_);
   ApiResult<Reply> PatchScale(ApiCall call) KGEN_REQUIRES(mutex_);
   static ApiResult<std::int64_t> DesiredReplicas(const ApiCall& call, const json& scale);
-  json ScaleOf(const ApiCall& call, const ObjectRef& object) const;
+  ApiResult<json> ScaleOf(const ApiCall& call, const ObjectRef& object) KGEN_REQUIRES(mutex_);
 
   // api_subresources.cc
   void AddSubresources() KGEN_REQUIRES(mutex_);
@@ -240,8 +346,8 @@ class ApiServer final : public SharedObject {
   ApiResult<void> Negotiate(ApiCall& call) const;
   static bool WantsAggregatedDiscovery(const ApiCall& call);
   std::string Bytes(const ObjectRef& object, const Resource& resource, std::string_view version,
-                    const std::string& form) const;
-  std::string Bytes(const ObjectRef& object, const ApiCall& call) const;
+                    const std::string& form) KGEN_REQUIRES(mutex_);
+  std::string Bytes(const ObjectRef& object, const ApiCall& call) KGEN_REQUIRES(mutex_);
 
   // api_protobuf.cc
   // The table of a kind, of the objects of a call, or of the body of its request, in protobuf; or null.
@@ -254,13 +360,18 @@ class ApiServer final : public SharedObject {
   static void SendFrame(WatchStream& watch, std::string_view type, std::string_view object);
 
   // api_fields.cc
-  static std::vector<std::string> DropUnknown(const ApiCall& call, json& object);
+  static std::vector<std::string> DropUnknown(const Resource& resource, std::string_view version, json& object);
+  static std::vector<std::string> DropUnknown(const ApiCall& call, json& object) {
+    return DropUnknown(*call.resource, call.version, object);
+  }
   std::string StrictComplaint(const ApiCall& call, const std::vector<std::string>& duplicates,
                               const std::vector<std::string>& unknown) KGEN_REQUIRES(mutex_);
-  static void Admit(const ApiCall& call, json& object);
+  // Prunes the object and sets defaults, by the schema of the version.
+  static void Complete(const Resource& resource, std::string_view version, json& object);
 
   // api_schema.cc
   ApiResult<void> CheckObject(const ApiCall& call, const json& object) const;
+  static void NoteStoredVersion(json& crd);  // in its status
   void InstallCrd(const ObjectRef& crd) KGEN_REQUIRES(mutex_);
   void WarnOfRules(const nlohmann::json& crd) KGEN_REQUIRES(mutex_);
   void RemoveCrd(const ObjectRef& crd) KGEN_REQUIRES(mutex_);
@@ -274,7 +385,8 @@ class ApiServer final : public SharedObject {
   const ClusterOptions options_;
   const Shared<Executor> executor_;
   const Shared<Strand> strand_;  // runs the timers
-  mutable Mutex mutex_;          // never held while foreign code runs
+  const Shared<WebhookCaller> caller_;
+  mutable Mutex mutex_;  // never held while foreign code runs
   ObjectStore store_ KGEN_GUARDED_BY(mutex_);
   ObjectStore::Copy copy_ KGEN_GUARDED_BY(mutex_);  // the state that RestoreCopy() restores
   std::vector<Shared<WatchStream>> watches_ KGEN_GUARDED_BY(mutex_);
@@ -285,6 +397,18 @@ class ApiServer final : public SharedObject {
   std::map<std::uint64_t, Timer> graceful_ KGEN_GUARDED_BY(mutex_);  // timers of graceful deletions in progress
   std::uint64_t next_graceful_ KGEN_GUARDED_BY(mutex_) = 0;
   std::uint64_t next_id_ KGEN_GUARDED_BY(mutex_) = 0;
+  std::uint64_t next_review_ KGEN_GUARDED_BY(mutex_) = 0;
+  RequestRun* run_ KGEN_GUARDED_BY(mutex_) = nullptr;  // of the current pass; null: nobody can wait for webhooks
+  std::vector<Hook> mutating_ KGEN_GUARDED_BY(mutex_), validating_ KGEN_GUARDED_BY(mutex_);  // in the order of calls
+  bool hooks_changed_ KGEN_GUARDED_BY(mutex_) = false;
+  // What watches have converted or wait for, by the object and the version of the API.
+  struct WatchedConversion {
+    ObjectRef object;
+    bool done = false;
+    json value{};
+    std::string failure{};
+  };
+  std::map<std::pair<const StoredObject*, std::string>, WatchedConversion> watched_ KGEN_GUARDED_BY(mutex_);
   bool closed_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
@@ -293,6 +417,11 @@ class ApiServer final : public SharedObject {
 const nlohmann::json* FindPath(const nlohmann::json& object, std::string_view path);
 std::string TextAt(const nlohmann::json& object, std::string_view path);
 bool IsWrite(std::string_view verb);
+// The query or the DeleteOptions may request a dry run.
+bool IsDryRun(const ApiCall& call, const nlohmann::json& options);
+// Returns the apiVersion and kind that the body of a request must have.
+std::pair<std::string, std::string> KindOfBody(const ApiCall& call);
+std::string ApiVersionOf(const Resource& resource, std::string_view version);
 bool HasFinalizers(const nlohmann::json& object);
 bool IsNamespace(const ResourceInfo& info);
 // Returns whether a real server refuses to delete this namespace.

@@ -110,6 +110,8 @@ ApiResult<Reply> ApiServer::ServeSubresource(const ApiCall& call) {
   auto body = ParseObject(call);
   if (!body) return Refuse(body.error());
   if (auto named = CheckName(call, *body); !named) return Refuse(named.error());
+  if (auto mutated = Mutate(call, "CREATE", &*body, nullptr); !mutated) return Refuse(mutated.error());
+  if (auto valid = Validate(call, "CREATE", &*body, nullptr); !valid) return Refuse(valid.error());
   if (call.subresource == "binding") return Bind(call, object, *body);
   if (call.subresource == "eviction") return Evict(call, *body);
   return CreateToken(call, *std::move(body));
@@ -154,6 +156,7 @@ ApiResult<Reply> ApiServer::Bind(const ApiCall& call, const ObjectRef& pod, cons
   if (const std::string uid = TextAt(binding, "metadata.uid"); !uid.empty()) next["metadata"]["uid"] = uid;
   ApiCall whole = call;
   whole.subresource.clear();
+  whole.admitted = true;
   if (auto stored = Replace(whole, pod, std::move(next)); !stored) return Refuse(stored.error());
   return Success();
 }
@@ -162,6 +165,7 @@ ApiResult<Reply> ApiServer::Evict(const ApiCall& call, const json& eviction) {
   ApiCall deletion = call;
   deletion.verb = "delete";
   deletion.subresource.clear();
+  deletion.admitted = true;  // webhooks have seen the Eviction
   const json* options = FindPath(eviction, "deleteOptions");
   deletion.body = options == nullptr || options->is_null() ? "" : options->dump();
   if (auto deleted = Delete(deletion); !deleted) return Refuse(deleted.error());

@@ -71,6 +71,7 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
   if (!watch->ended) {
     ArmTimers(watch, call);
     watches_.push_back(watch);
+    ConvertBacklog(*watch);
   }
   reply.watch = std::move(watch);
   return reply;
@@ -102,8 +103,7 @@ void ApiServer::StreamList(const Shared<WatchStream>& watch, const std::optional
 
 void ApiServer::SendInitial(WatchStream& watch, std::uint64_t at) {
   for (const ObjectRef& object : store_.List(*watch.resource, watch.scope.namespace_, at)) {
-    if (watch.scope.Matches(*object))
-      SendLine(watch, "ADDED", Bytes(object, *watch.resource, watch.version, watch.metadata_form));
+    if (watch.scope.Matches(*object)) SendObject(watch, "ADDED", object);
   }
 }
 
@@ -118,12 +118,12 @@ void ApiServer::SendEvent(WatchStream& watch, const StoreEvent& event) {
   if (event.resource_version <= watch.after) return;
   const bool before = event.before && watch.scope.Matches(*event.before);
   const bool now = event.now && watch.scope.Matches(*event.now);
-  if (now)
-    return SendLine(watch, before ? "MODIFIED" : "ADDED",
-                    Bytes(event.now, *watch.resource, watch.version, watch.metadata_form));
+  if (now) return SendObject(watch, before ? "MODIFIED" : "ADDED", event.now);
   if (!before) return;
-  if (event.last)
-    return SendLine(watch, "DELETED", Bytes(event.last, *watch.resource, watch.version, watch.metadata_form));
+  if (event.last) return SendObject(watch, "DELETED", event.last);
+  if (NeedsConversion(*event.before, *watch.resource, watch.version)) {
+    return SendObject(watch, "DELETED", event.before, event.resource_version);
+  }
   auto last = MakeShared<StoredObject>();
   last->value = event.before->value;
   last->bytes = event.before->bytes;
@@ -131,10 +131,24 @@ void ApiServer::SendEvent(WatchStream& watch, const StoreEvent& event) {
     last->value["metadata"]["resourceVersion"] = std::to_string(event.resource_version);
     last->bytes = last->value.dump();
   }
-  SendLine(watch, "DELETED", Bytes(ObjectRef(last), *watch.resource, watch.version, watch.metadata_form));
+  SendObject(watch, "DELETED", ObjectRef(last));
+}
+
+void ApiServer::SendObject(WatchStream& watch, std::string_view type, const ObjectRef& object,
+                           std::uint64_t resource_version) {
+  if (!watch.backlog.empty() || NeedsConversion(*object, *watch.resource, watch.version)) {
+    watch.backlog.push_back({.type = std::string(type), .object = object, .resource_version = resource_version});
+    return;
+  }
+  SendLine(watch, type, Bytes(object, *watch.resource, watch.version, watch.metadata_form));
 }
 
 void ApiServer::SendLine(WatchStream& watch, std::string_view type, std::string_view object) {
+  if (watch.backlog.empty()) return WriteLine(watch, type, object);
+  watch.backlog.push_back({.type = std::string(type), .object = {}, .text = std::string(object)});
+}
+
+void ApiServer::WriteLine(WatchStream& watch, std::string_view type, std::string_view object) {
   if (watch.protobuf != nullptr) return SendFrame(watch, type, object);
   watch.pending.append(R"({"type":")").append(type).append(R"(","object":)").append(object).append("}\n");
 }
@@ -149,10 +163,15 @@ void ApiServer::SendBookmark(WatchStream& watch, std::uint64_t version, bool end
 }
 
 void ApiServer::OnEvent(const Resource& resource, const StoreEvent& event) {
-  for (const Shared<WatchStream>& watch : watches_) {
-    if (watch->resource != &resource) continue;
-    SendEvent(*watch, event);
-    if (!watch->pending.empty() && watch->wake) watch->wake();
+  if (resource.info.group == "admissionregistration.k8s.io") hooks_changed_ = true;
+  for (std::size_t i = 0; i < watches_.size();) {
+    const Shared<WatchStream> watch = watches_[i];
+    if (watch->resource == &resource) {
+      SendEvent(*watch, event);
+      ConvertBacklog(*watch);
+      if (!watch->pending.empty() && watch->wake) watch->wake();
+    }
+    if (i < watches_.size() && watches_[i].get() == watch.get()) ++i;  // a failed conversion ends it
   }
 }
 
@@ -212,6 +231,7 @@ void ApiServer::EndWatch(WatchStream& watch, bool cut) {
   watch.timeout.Cancel();
   watch.bookmark.Cancel();
   watch.marker.Cancel();
+  watch.backlog.clear();
   std::erase_if(watches_, [&](const Shared<WatchStream>& each) { return each.get() == &watch; });
   if (watch.wake) watch.wake();
 }
@@ -225,6 +245,7 @@ void ApiServer::FailWatches(int status, std::string_view reason) {
   const MutexLock lock(mutex_);
   const ApiError error{.code = status, .reason = std::string(reason), .message = "injected: " + std::string(reason)};
   for (const Shared<WatchStream>& watch : std::vector(watches_)) {
+    watch->backlog.clear();
     SendLine(*watch, "ERROR", error.ToStatus().dump());
     EndWatch(*watch, /*cut=*/false);
   }

@@ -41,14 +41,6 @@ const json* NewFinalizer(const json& before, const json& next) {
 // kinds that this server knows, only leases are like this.
 bool IsLease(const ResourceInfo& info) { return info.group == "coordination.k8s.io" && info.plural == "leases"; }
 
-// The query or the DeleteOptions may request a dry run.
-bool IsDryRun(const ApiCall& call, const json& options) {
-  const auto all = [](const json& value) { return value == "All"; };
-  const json* said = FindPath(options, "dryRun");
-  return call.Query("dryRun") == "All" ||
-         (said != nullptr && said->is_array() && std::any_of(said->begin(), said->end(), all));
-}
-
 // Whether objects of the kind have a metadata.generation. As on a server, many built-in kinds have none, so that what
 // compares generations sees none of their updates.
 bool HasGeneration(const ResourceInfo& info) {
@@ -78,28 +70,59 @@ void KeepField(json& next, const json& before, const char* key) {
   }
 }
 
-std::string ApiVersionOf(const ApiCall& call) {
-  return call.group.empty() ? call.version : call.group + "/" + call.version;
-}
-
-// Returns the apiVersion and kind that the body of a request must have.
-std::pair<std::string, std::string> KindOfBody(const ApiCall& call) {
-  if (call.subresource == "scale") return {"autoscaling/v1", "Scale"};
-  const auto other = call.resource->subresources.find(call.subresource);
-  if (other == call.resource->subresources.end()) return {ApiVersionOf(call), call.resource->info.kind};
-  const SubresourceInfo& info = other->second;
-  return {info.group.empty() ? info.version : info.group + "/" + info.version, info.kind};
-}
-
-}  // namespace
-
-std::string ApiServer::NewUid() {
-  const std::uint64_t a = Mix(options_.seed * 0x9E3779B97F4A7C15u + ++next_id_), b = Mix(a + 1);
+std::string UidText(std::uint64_t a) {
+  const std::uint64_t b = Mix(a + 1);
   char text[40];
   std::snprintf(text, sizeof text, "%08x-%04x-4%03x-a%03x-%012llx", static_cast<unsigned>(a >> 32),
                 static_cast<unsigned>(a >> 16 & 0xFFFF), static_cast<unsigned>(a & 0xFFF),
                 static_cast<unsigned>(b >> 52), static_cast<unsigned long long>(b & 0xFFFFFFFFFFFFu));
   return text;
+}
+
+// A copy of an object that is not stored, because the request is a dry run.
+ObjectRef Preview(json value) {
+  auto preview = MakeShared<StoredObject>();
+  preview->bytes = value.dump();
+  preview->value = std::move(value);
+  return ObjectRef(preview);
+}
+
+}  // namespace
+
+bool IsDryRun(const ApiCall& call, const json& options) {
+  const auto all = [](const json& value) { return value == "All"; };
+  const json* said = FindPath(options, "dryRun");
+  return call.Query("dryRun") == "All" ||
+         (said != nullptr && said->is_array() && std::any_of(said->begin(), said->end(), all));
+}
+
+std::pair<std::string, std::string> KindOfBody(const ApiCall& call) {
+  if (call.subresource == "scale") return {"autoscaling/v1", "Scale"};
+  const auto other = call.resource->subresources.find(call.subresource);
+  if (other == call.resource->subresources.end()) {
+    return {ApiVersionOf(*call.resource, call.version), call.resource->info.kind};
+  }
+  const SubresourceInfo& info = other->second;
+  return {info.group.empty() ? info.version : info.group + "/" + info.version, info.kind};
+}
+
+std::string ApiVersionOf(const Resource& resource, std::string_view version) {
+  return resource.info.group.empty() ? std::string(version) : resource.info.group + "/" + std::string(version);
+}
+
+std::uint64_t ApiServer::Draw() {
+  if (run_ == nullptr) return ++next_id_;
+  if (run_->drawn == run_->chance.size()) run_->chance.push_back(++next_id_);
+  return run_->chance[run_->drawn++];
+}
+
+std::string ApiServer::NewUid() { return UidText(Mix(options_.seed * 0x9E3779B97F4A7C15u + Draw())); }
+
+// Reviews have uids of their own, so that objects have the same uids with and without webhooks.
+std::string ApiServer::ReviewUid(std::string_view key) {
+  std::uint64_t hash = 0xCBF29CE484222325u;
+  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return UidText(Mix(Mix(options_.seed + hash) + ++next_review_));
 }
 
 // Checks the query parameters of a write that accept only certain values.
@@ -144,7 +167,7 @@ ApiResult<json> ApiServer::ParseObject(const ApiCall& call) {
   if (!metadata.is_null() && !metadata.is_object()) return Refuse(BadRequest("metadata is not a JSON object"));
   if (metadata.is_null()) object["metadata"] = json::object();
   const auto [api_version, kind] = KindOfBody(call);
-  const bool foreign = kind != call.resource->info.kind || api_version != ApiVersionOf(call);
+  const bool foreign = kind != call.resource->info.kind || api_version != ApiVersionOf(*call.resource, call.version);
   for (const auto& [key, expected] : {std::pair<const char*, std::string>("apiVersion", api_version),
                                       std::pair<const char*, std::string>("kind", kind)}) {
     const std::string given = TextAt(object, key);
@@ -185,12 +208,15 @@ ApiResult<Reply> ApiServer::Create(ApiCall& call) {
 // Sets call.name. A dry run returns the object that it would have stored.
 ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool keep_status) {
   Resource& resource = *call.resource;
+  if (!object["metadata"].is_object()) object["metadata"] = json::object();
+  call.name = TextAt(object, "metadata.name");
+  if (HasHooks(call)) {
+    if (auto mutated = MutateNew(call, object); !mutated) return Refuse(mutated.error());
+  }
   json& metadata = object["metadata"];
-  if (!metadata.is_object()) metadata = json::object();
-  call.name = TextAt(metadata, "name");
   const std::string prefix = TextAt(metadata, "generateName");
   if (call.name.empty() && !prefix.empty()) {
-    std::uint64_t chance = Mix(options_.seed * 31 + ++next_id_);
+    std::uint64_t chance = Mix(options_.seed * 31 + Draw());
     call.name = prefix;
     for (int i = 0; i < 5; ++i, chance /= 27) call.name += "bcdfghjklmnpqrstvwxz2456789"[chance % 27];
   }
@@ -224,18 +250,27 @@ ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool ke
     if (resource.info.plural == "namespaces") object["status"]["phase"] = "Active";
   }
   if (IsNamespace(resource.info)) CompleteNamespace(object);
-  Admit(call, object);
+  Complete(resource, call.version, object);
   if (auto fits = CheckObject(call, object); !fits) return Refuse(fits.error());
+  if (auto valid = Validate(call, "CREATE", &object, nullptr); !valid) return Refuse(valid.error());
   if (store_.Get(resource, call.namespace_, call.name)) return Refuse(AlreadyExists(resource.info, call.name));
-  if (call.Query("dryRun") == "All") {
-    auto preview = MakeShared<StoredObject>();
-    preview->bytes = object.dump();
-    preview->value = std::move(object);
-    return ObjectRef(preview);
-  }
-  ObjectRef created = store_.Put(resource, std::move(object));
+  auto stored = StorageForm(call, std::move(object));
+  if (!stored) return Refuse(stored.error());
+  if (auto ready = PrepareReply(call, *stored); !ready) return Refuse(ready.error());
+  if (call.Query("dryRun") == "All") return Preview(*std::move(stored));
+  ObjectRef created = store_.Put(resource, *std::move(stored));
   if (resource.info.kind == "CustomResourceDefinition") InstallCrd(created);
   return created;
+}
+
+// Mutating webhooks see what the client has sent, with its defaults, and without what the server sets.
+ApiResult<void> ApiServer::MutateNew(ApiCall& call, json& object) {
+  if (auto exists = CheckNamespace(call); !exists) return exists;
+  Complete(*call.resource, call.version, object);
+  if (call.resource->info.namespaced) object["metadata"]["namespace"] = call.namespace_;
+  if (auto mutated = Mutate(call, "CREATE", &object, nullptr); !mutated) return mutated;
+  if (call.name.empty()) call.name = TextAt(object, "metadata.name");
+  return {};
 }
 
 // --- update
@@ -292,22 +327,15 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
   if (auto allowed = CheckPreconditions(call, before, next); !allowed) return Refuse(allowed.error());
   Resource& resource = *call.resource;
   if (!before->value.is_object()) return Refuse(BadRequest("the stored object is not a JSON object"));
-  const std::string stored_version = TextAt(before->value, "apiVersion");
-  if (!call.subresource.empty()) {
-    next = OnlyPart(call.subresource, before->value, std::move(next));
-  } else if (resource.info.has_status) {
-    next.erase("status");
-    if (before->value.contains("status")) next["status"] = before->value["status"];
+  json room;
+  const auto served = InVersion(before->value, resource, call.version, room);
+  if (!served) return Refuse(served.error());
+  const json& old = **served;
+  if (HasHooks(call)) {
+    if (auto mutated = MutateNext(call, *before, old, next); !mutated) return Refuse(mutated.error());
   }
-  next["metadata"]["name"] = before->name;
-  for (const char* kept :
-       {"namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"}) {
-    KeepField(next, before->value, kept);
-  }
-  next["metadata"]["resourceVersion"] = std::to_string(before->resource_version);
-  if (!stored_version.empty()) next["apiVersion"] = stored_version;
-  if (const json* added = NewFinalizer(before->value, next);
-      added != nullptr && next["metadata"].contains("deletionTimestamp")) {
+  MergeParts(call, *before, old, next);
+  if (const json* added = NewFinalizer(old, next); added != nullptr && next["metadata"].contains("deletionTimestamp")) {
     return Refuse(Invalid(resource.info, call.name,
                           {{"FieldValueForbidden", "metadata.finalizers",
                             "Forbidden: no new finalizers can be added if the object is being deleted, found new "
@@ -315,26 +343,65 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
                                 added->dump() + "}"}}));
   }
   if (IsNamespace(resource.info)) CompleteNamespace(next);
-  Admit(call, next);
+  Complete(resource, call.version, next);
   // The schema may have become stricter since the object was written.
-  if (auto fits = CheckObject(call, next); !fits && !SameButMetadata(before->value, next)) return Refuse(fits.error());
-
-  if (next == before->value) return before;  // nothing changed: no new version, no event
-  if (HasGeneration(resource.info) && call.subresource != "status" &&
-      DesiredState(next) != DesiredState(before->value)) {
-    const json* generation = FindPath(before->value, "metadata.generation");
+  if (auto fits = CheckObject(call, next); !fits && !SameButMetadata(old, next)) return Refuse(fits.error());
+  if (HasGeneration(resource.info) && call.subresource != "status" && next != old &&
+      DesiredState(next) != DesiredState(old)) {
+    const json* generation = FindPath(old, "metadata.generation");
     next["metadata"]["generation"] =
         (generation != nullptr && generation->is_number_integer() ? generation->get<std::int64_t>() : 0) + 1;
   }
-  if (call.Query("dryRun") == "All") {
-    auto preview = MakeShared<StoredObject>();
-    preview->bytes = next.dump();
-    preview->value = std::move(next);
-    return ObjectRef(preview);
+  if (auto valid = Validate(call, "UPDATE", &next, &old); !valid) return Refuse(valid.error());
+  if (resource.info.kind == "CustomResourceDefinition" && call.subresource.empty()) NoteStoredVersion(next);
+  auto stored = StorageForm(call, std::move(next));
+  if (!stored) return Refuse(stored.error());
+  if (auto ready = PrepareReply(call, *stored); !ready) return Refuse(ready.error());
+  return Store(call, before, *std::move(stored));
+}
+
+// Mutating webhooks see what the client has sent. They are asked again if the stored object has changed meanwhile, but
+// not forever.
+ApiResult<void> ApiServer::MutateNext(const ApiCall& call, const StoredObject& before, const json& old, json& next) {
+  constexpr std::size_t kMostRepeats = 5;
+  run_->bases.insert({before.name, before.resource_version});
+  if (run_->bases.size() > kMostRepeats + 1) {
+    return Refuse(
+        Conflict(call.resource->info, call.name,
+                 "the object has been modified; please apply your changes to the latest version and try again"));
   }
+  Complete(*call.resource, call.version, next);
+  if (auto mutated = Mutate(call, "UPDATE", &next, &old); !mutated) return mutated;
+  if (!next["metadata"].is_object()) return Refuse(BadRequest("metadata is not a JSON object"));
+  return {};
+}
+
+// Gives `next` the parts of the object that the request may not change.
+void ApiServer::MergeParts(const ApiCall& call, const StoredObject& before, const json& old, json& next) {
+  const std::string version = TextAt(old, "apiVersion");
+  if (!call.subresource.empty()) {
+    next = OnlyPart(call.subresource, old, std::move(next));
+  } else if (call.resource->info.has_status) {
+    next.erase("status");
+    if (old.contains("status")) next["status"] = old["status"];
+  }
+  next["metadata"]["name"] = before.name;
+  for (const char* kept :
+       {"namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"}) {
+    KeepField(next, old, kept);
+  }
+  next["metadata"]["resourceVersion"] = std::to_string(before.resource_version);
+  if (!version.empty()) next["apiVersion"] = version;
+}
+
+// Stores the result of an update, which may end the life of the object.
+ApiResult<ObjectRef> ApiServer::Store(const ApiCall& call, const ObjectRef& before, json next) {
+  if (next == before->value) return before;  // nothing changed: no new version, no event
+  if (call.Query("dryRun") == "All") return Preview(std::move(next));
   const json* grace = FindPath(next, "metadata.deletionGracePeriodSeconds");
   const bool gone =
       next["metadata"].contains("deletionTimestamp") && !HasFinalizers(next) && (grace == nullptr || *grace == 0);
+  Resource& resource = *call.resource;
   ObjectRef stored = store_.Put(resource, std::move(next));
   if (!gone) {
     if (resource.info.kind == "CustomResourceDefinition") InstallCrd(stored);
@@ -380,6 +447,7 @@ ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
   if (IsNamespace(call.resource->info) && IsImmortalNamespace(call.name)) {
     return Refuse(Forbidden(call.resource->info, call.name, "this namespace may not be deleted"));
   }
+  if (auto admitted = AdmitDeletion(call, object); !admitted) return Refuse(admitted.error());
   const bool dry = IsDryRun(call, options);
   auto deleted = dry ? ApiResult<ObjectRef>(object) : DeleteObject(call, object, options);
   if (!deleted) return Refuse(deleted.error());
@@ -398,6 +466,15 @@ ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
                        {"status", "Success"},
                        {"details", std::move(details)}};
   return JsonReply(200, status.dump());
+}
+
+ApiResult<void> ApiServer::AdmitDeletion(const ApiCall& call, const ObjectRef& object) {
+  if (!object->value.is_object()) return {};  // stored by Cluster::Corrupt()
+  json room;
+  const auto old = InVersion(object->value, *call.resource, call.version, room);
+  if (!old) return Refuse(old.error());
+  if (auto mutated = Mutate(call, "DELETE", nullptr, *old); !mutated) return mutated;
+  return Validate(call, "DELETE", nullptr, *old);
 }
 
 // Removes the object, or marks it as being deleted if finalizers or a grace period keep it. Returns its new state.
@@ -463,19 +540,27 @@ ApiResult<Reply> ApiServer::DeleteCollection(const ApiCall& call) {
   auto parsed = ParseDeleteOptions(call);
   if (!parsed) return Refuse(parsed.error());
   const json& options = *parsed;
-  std::vector<ObjectRef> deleted;
-  for (const ObjectRef& object : store_.List(*call.resource, call.namespace_, store_.resource_version())) {
-    if (!scope->Matches(*object)) continue;
-    if (auto allowed = CheckDeletion(*call.resource, *object, options); !allowed) return Refuse(allowed.error());
-    if (IsDryRun(call, options)) {
-      deleted.push_back(object);
-      continue;
-    }
-    auto one = DeleteObject(call, object, options);
-    if (!one) return Refuse(one.error());
-    deleted.push_back(*one);
+  if (!run_->targets) {
+    run_->targets = store_.List(*call.resource, call.namespace_, store_.resource_version());
+    std::erase_if(*run_->targets, [&](const ObjectRef& object) { return !scope->Matches(*object); });
+    std::reverse(run_->targets->begin(), run_->targets->end());
   }
-  return JsonReply(200, ListBody(call, deleted, {{"resourceVersion", std::to_string(store_.resource_version())}}));
+  // An object is deleted before webhooks are asked about the next one, so a denial leaves the rest.
+  ApiCall one = call;
+  for (; !run_->targets->empty(); run_->targets->pop_back()) {
+    const ObjectRef& target = run_->targets->back();
+    const ObjectRef object = store_.Get(*call.resource, target->namespace_, target->name);
+    if (!object) continue;  // somebody else was faster
+    one.name = object->name;
+    one.namespace_ = object->namespace_;
+    if (auto allowed = CheckDeletion(*call.resource, *object, options); !allowed) return Refuse(allowed.error());
+    if (auto admitted = AdmitDeletion(one, object); !admitted) return Refuse(admitted.error());
+    auto deleted = IsDryRun(call, options) ? ApiResult<ObjectRef>(object) : DeleteObject(call, object, options);
+    if (!deleted) return Refuse(deleted.error());
+    run_->deleted.push_back(*deleted);
+  }
+  const json metadata = {{"resourceVersion", std::to_string(store_.resource_version())}};
+  return JsonReply(200, ListBody(call, run_->deleted, metadata));
 }
 
 }  // namespace kgen::testing

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "client/request/errors.h"
+#include "controller/webhook/webhook_routes.h"
+#include "kgen/controller/webhook.h"
 #include "testing/api_server.h"
 #include "testing/in_process_transport.h"
 #include "testing/loopback_endpoint.h"
@@ -32,17 +34,19 @@ Result<T> ToResult(ApiResult<T> result) {
 class Cluster::Impl {
  public:
   explicit Impl(ClusterOptions given) : options(std::move(given)) {
-    if (options.simulated && !options.replay.empty()) simulation.emplace(options.replay);
-    if (options.simulated && options.replay.empty()) simulation.emplace(options.seed);
-    executor = simulation ? simulation->executor() : DefaultExecutor();
+    simulation = options.simulated ? options.simulation : nullptr;
+    if (options.simulated && simulation == nullptr) {
+      simulation = options.replay.empty() ? &own.emplace(options.seed) : &own.emplace(options.replay);
+    }
+    executor = simulation != nullptr ? simulation->executor() : DefaultExecutor();
     server = MakeShared<ApiServer>(options, executor);
-    endpoint = MakeShared<InProcessEndpoint>(server, executor, simulation ? &*simulation : nullptr, options.latency);
+    endpoint = MakeShared<InProcessEndpoint>(server, executor, simulation, options.latency);
   }
   ~Impl() {
     network = {};
     server->Close();
-    if (simulation) {
-      simulation.reset();  // nothing runs any more, so Abandon() ends the open exchanges
+    if (own) {
+      own.reset();  // nothing runs any more, so Abandon() ends the open exchanges
       endpoint->Abandon();
     } else {
       endpoint->Cut();
@@ -50,7 +54,8 @@ class Cluster::Impl {
   }
 
   const ClusterOptions options;
-  std::optional<Simulation> simulation;
+  std::optional<Simulation> own;
+  Simulation* simulation = nullptr;  // null: real time
   Shared<Executor> executor;
   Shared<ApiServer> server;
   Shared<InProcessEndpoint> endpoint;
@@ -60,10 +65,10 @@ class Cluster::Impl {
 Cluster::Cluster(ClusterOptions options) : impl_(new Impl(std::move(options))) {}
 Cluster::~Cluster() { delete impl_; }
 
-kgen::Connection Cluster::Connection() {
+kgen::Connection Cluster::Connection(Shared<Observer> observer) {
   return kgen::Connection::Over({.transport = impl_->endpoint->MakeTransport(),
                                  .executor = impl_->executor,
-                                 .observer = impl_->options.observer,
+                                 .observer = observer ? std::move(observer) : impl_->options.observer,
                                  .tracer = impl_->options.tracer});
 }
 
@@ -123,7 +128,37 @@ void Cluster::RestoreCopy() {
 }
 
 void Cluster::Inject(Fault fault) { impl_->server->Inject(std::move(fault)); }
-void Cluster::ClearFaults() { impl_->server->ClearFaults(); }
+void Cluster::ClearFaults() {
+  impl_->server->ClearFaults();
+  impl_->server->webhooks().ClearFaults();
+}
+
+void Cluster::ServeWebhooks(const Manager& manager, std::string_view service) {
+  ServeWebhooks(detail::WebhookRoutesOf(manager), service);
+}
+void Cluster::ServeWebhooks(const Shared<controller::WebhookRoutes>& routes, std::string_view service) {
+  impl_->server->webhooks().Serve(routes, service);
+}
+
+void Cluster::RouteWebhooks(std::string_view service, std::string_view address) {
+  if (impl_->simulation) throw Exception(Error(Code::kInvalidArgument, "RouteWebhooks() needs simulated = false"));
+  impl_->server->webhooks().ServeAt(service, address);
+}
+
+void Cluster::InjectWebhook(WebhookFault fault) {
+  const auto refuse = [](const std::string& what) {
+    throw Exception(Error(Code::kInvalidArgument, "WebhookFault::" + what));
+  };
+  if (fault.times <= 0) {
+    refuse("times is " + std::to_string(fault.times) +
+           ", but it must be positive; kgen::testing::kAlways means every call until ClearFaults()");
+  }
+  if (fault.skip < 0) refuse("skip is " + std::to_string(fault.skip) + ", but it must not be negative");
+  if (fault.status && (*fault.status < 400 || *fault.status > 599)) {
+    refuse("status is " + std::to_string(*fault.status) + ", but an HTTP status of an error is 400 to 599");
+  }
+  impl_->server->webhooks().Inject(std::move(fault));
+}
 std::vector<Action> Cluster::Writes() const { return impl_->server->Writes(); }
 void Cluster::ClearWrites() { impl_->server->ClearWrites(); }
 

@@ -68,7 +68,7 @@ class InProcessExchange final : public Exchange {
                                                   [self = Shared<InProcessExchange>(this), step] { self->Post(step); });
   }
 
-  // The three steps, all on the strand.
+  // The steps, all on the strand.
   void Begin() {
     if (EndIfBroken()) return;
     if (request_.guard) {
@@ -78,7 +78,20 @@ class InProcessExchange final : public Exchange {
   }
   void Handle() {
     if (EndIfBroken()) return;
-    reply_ = endpoint_->server_->Handle(request_);
+    auto reply = endpoint_->server_->Handle(request_, [self = Shared<InProcessExchange>(this)](Reply late) {
+      self->late_ = std::move(late);
+      self->Post(&InProcessExchange::TakeLate);
+    });
+    if (!reply) return;  // it waits for webhooks
+    reply_ = *std::move(reply);
+    Deliverable();
+  }
+  void TakeLate() {
+    if (EndIfBroken()) return;
+    reply_ = std::move(late_);
+    Deliverable();
+  }
+  void Deliverable() {
     if (reply_.refuse) return End(Fail(Error::NotConnected("cannot connect: connection refused")));
     if (reply_.stall) return;  // only Cancel() or Cut() ends it
     if (endpoint_->simulation_ != nullptr && endpoint_->simulation_->Choose(8) == 7) {
@@ -194,6 +207,7 @@ class InProcessExchange final : public Exchange {
   HttpRequest request_;
   Shared<ResponseSink> sink_;  // null: ended
   Reply reply_;
+  Reply late_;          // written once, before the task that takes it
   bool ready_ = false;  // the head has been sent
   std::size_t offset_ = 0, sent_ = 0;
   Timer timer_;

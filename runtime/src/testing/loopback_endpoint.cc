@@ -90,7 +90,10 @@ class Handler final : public HttpHandler {
     plain.path = std::move(request.path);
     plain.headers = std::move(request.headers);
     plain.body = std::move(request.body);
-    MakeShared<Delivery>(server_, executor_, std::move(writer), server_->Handle(plain))->Start();
+    const auto deliver = [server = server_, executor = executor_, writer](Reply reply) {
+      MakeShared<Delivery>(server, executor, writer, std::move(reply))->Start();
+    };
+    if (auto reply = server_->Handle(plain, deliver)) deliver(*std::move(reply));
   }
 
  private:

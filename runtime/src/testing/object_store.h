@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,10 @@
 #include "kgen/core/shared.h"
 #include "kgen/core/string.h"
 #include "kgen/testing/cluster.h"
+
+namespace kgen::validation {
+class CompiledSchema;
+}
 
 namespace kgen::testing {
 
@@ -53,12 +58,19 @@ struct SubresourceInfo {
   std::vector<std::string> verbs;  // sorted
 };
 
+// The conversion webhook of a CRD.
+struct ConversionHook {
+  std::string crd;  // the name of the definition
+  nlohmann::json client_config;
+};
+
 // A resource in all of its API versions, which share the objects.
 struct Resource {
-  ResourceInfo info;                                                  // of the storage version
-  std::vector<std::string> versions;                                  // served
-  std::map<std::string, nlohmann::json> schemas;                      // by version; of CRDs
-  std::map<std::string, std::vector<std::string>> selectable_fields;  // by version; of CRDs, as dotted paths
+  ResourceInfo info;                                                        // of the storage version
+  std::vector<std::string> versions;                                        // served
+  std::map<std::string, Shared<const validation::CompiledSchema>> schemas;  // by version; of CRDs
+  std::map<std::string, std::vector<std::string>> selectable_fields;        // by version; of CRDs, as dotted paths
+  std::optional<ConversionHook> conversion;                                 // none: versions differ in apiVersion alone
   bool custom = false;
   std::map<std::string, ScalePaths> scales;             // by version; only those with a scale subresource
   std::map<std::string, SubresourceInfo> subresources;  // by name

@@ -11,6 +11,7 @@
 
 #include "generator/crd/marker_table.h"
 #include "generator/crd/rbac.h"
+#include "generator/crd/webhooks.h"
 #include "tests/generator/crd/headers.h"
 
 namespace kgen::generator::crd {
@@ -37,6 +38,7 @@ constexpr Sample kSamples[] = {
     {"forbidden", "", "text", "+k8s:forbidden", ""},
     {"format", "", "text", "+kgen:format=email", "+kgen:format=uri"},
     {"groupname", "", "bare", "+groupName=a.example.com", "+groupName=b.example.com"},
+    {"hub", "", "second", "+kgen:hub", ""},
     {"immutable", "", "text", "+k8s:immutable", ""},
     {"listmapkey", "", "keyed", "+listMapKey=a", "+listMapKey=b"},
     {"listtype", "", "list", "+listType=set", "+listType=atomic"},
@@ -110,6 +112,10 @@ constexpr Sample kSamples[] = {
     {"uniondiscriminator", "", "text", "+k8s:unionDiscriminator", ""},
     {"unionmember", "", "text", "+k8s:unionMember", ""},
     {"versionname", "", "bare", "+versionName=v1", "+versionName=v2"},
+    {"webhookconfiguration", "mutating", "hooked", "+kgen:webhookconfiguration:name=a,mutating=true",
+     "+kgen:webhookconfiguration:name=a,mutating=false"},
+    {"webhookconfiguration", "name", "hooked", "+kgen:webhookconfiguration:mutating=true,name=a",
+     "+kgen:webhookconfiguration:mutating=true,name=b"},
     {"xvalidation", "rule", "text", "+kgen:XValidation:rule=\"self != 'a'\"", "+kgen:XValidation:rule=\"self != 'b'\""},
     {"xvalidation", "message", "text", "+kgen:XValidation:rule=\"self != 'a'\",message=a",
      "+kgen:XValidation:rule=\"self != 'a'\",message=b"},
@@ -127,7 +133,65 @@ constexpr Sample kSamples[] = {
 // Changes members instead of schemas; tests of the program and of own_types cover it.
 constexpr const char* kOfTheReader = "inline";
 
-// The CRDs and roles of an API with everything that a marker may be about, and the line in its place.
+// The arguments of +kgen:webhook: WebhookWith() makes the marker.
+struct ArgumentSample {
+  const char *argument, *one, *other;
+};
+constexpr ArgumentSample kWebhookSamples[] = {
+    {"mutating", "true", "false"},
+    {"name", "a.b.c", "a.b.d"},
+    {"failurePolicy", "fail", "ignore"},
+    {"sideEffects", "None", "NoneOnDryRun"},
+    {"groups", "a", "b"},
+    {"resources", "a", "b"},
+    {"verbs", "create", "update"},
+    {"versions", "v1", "v2"},
+    {"admissionReviewVersions", "v1", "v1;v1beta1"},
+    {"path", "/a", "/b"},
+    {"url", "https://a/b", "https://a/c"},
+    {"serviceName", "a", "b"},
+    {"serviceNamespace", "a", "b"},
+    {"servicePort", "1", "2"},
+    {"matchPolicy", "exact", "equivalent"},
+    {"reinvocationPolicy", "never", "ifNeeded"},
+    {"timeoutSeconds", "1", "2"},
+    {"ownNamespace", "true", "false"},
+};
+
+// Takes one value, and says what is so without it.
+constexpr const char* kWithoutEffect = "webhookVersions";
+
+// The marker of a mutating webhook with this argument.
+std::string WebhookWith(const std::string& argument, const std::string& value) {
+  std::map<std::string, std::string> all = {{"mutating", "true"},
+                                            {"name", "a.b.c"},
+                                            {"failurePolicy", "fail"},
+                                            {"sideEffects", "None"},
+                                            {"groups", "g"},
+                                            {"resources", "rs"},
+                                            {"verbs", "create"},
+                                            {"versions", "v1"},
+                                            {"path", "/a"},
+                                            {"admissionReviewVersions", "v1"}};
+  all[argument] = value;
+  if (argument == "url") all.erase("path");
+  std::string out = "+kgen:webhook";
+  char separator = ':';
+  for (const auto& [name, text] : all) {
+    out += separator + name + "=" + text;
+    separator = ',';
+  }
+  return out;
+}
+
+// A webhook of each kind, for +kgen:webhookconfiguration.
+std::vector<Webhook> BothWebhooks() {
+  Webhook mutating, validating;
+  mutating.mutating = true;
+  return {mutating, validating};
+}
+
+// The CRDs, roles and configurations of an API with everything that a marker may be about, and the line in its place.
 std::string Output(const std::string& place, const std::string& line) {
   Headers headers;
   const auto lines = [&](const std::string& at, std::vector<std::string> known = {}) {
@@ -152,6 +216,7 @@ std::string Output(const std::string& place, const std::string& line) {
                                                    : std::vector<std::string>{"+listType=map", "+listMapKey=a"}))};
   };
   headers.Add("Spec", {}, members());
+  if (place == "hooked") headers.description().elsewhere = {{line, {}}};
   if (place == "bare" || place == "second") {
     std::vector<std::string> known;
     const bool has_resource = line.starts_with("+kgen:resource"), has_group = line.starts_with("+groupName");
@@ -168,11 +233,15 @@ std::string Output(const std::string& place, const std::string& line) {
   }
   std::string out =
       headers.Crd({headers.Of("spec", Object("Spec")), headers.Of("status", Object("Spec"))},
-                  lines("kind", place == "second" && line.empty() ? std::vector<std::string>{"+kgen:storage"}
-                                                                  : std::vector<std::string>{}));
+                  lines("kind", place == "second" && line != "+kgen:storage" ? std::vector<std::string>{"+kgen:storage"}
+                                                                             : std::vector<std::string>{}),
+                  {.conversion = WebhookService{.name_space = "shop", .name = "hooks"}});
+  if (place == "hooked") headers.description().webhooks = BothWebhooks();
   if (place == "must") return out + headers.Said();  // required and optional contradict each other
   EXPECT_EQ(headers.Said(), "") << line;
-  return out + MakeRoles(headers.description().rules, "shop");
+  Diagnostics dropped;
+  return out + MakeRoles(headers.description().rules, "shop") +
+         MakeWebhooks(headers.description(), {.name_space = "shop", .name = "hooks"}, dropped);
 }
 
 TEST(MarkersAndArguments, AreAllRead) {
@@ -181,11 +250,18 @@ TEST(MarkersAndArguments, AreAllRead) {
     if (std::string_view(sample.marker) == "optional") continue;  // says what is so without it
     EXPECT_NE(one, other) << "nothing reads " << sample.one;
   }
+  for (const ArgumentSample& sample : kWebhookSamples) {
+    const std::string one = Output("kind", WebhookWith(sample.argument, sample.one));
+    EXPECT_NE(one, Output("kind", WebhookWith(sample.argument, sample.other))) << "nothing reads " << sample.argument;
+  }
+  EXPECT_EQ(Output("kind", WebhookWith(kWithoutEffect, "v1")), Output("kind", WebhookWith("name", "a.b.c")));
 }
 
 TEST(MarkersAndArguments, AreAllInThisTest) {
   std::set<std::pair<std::string, std::string>> sampled;
   for (const Sample& sample : kSamples) sampled.emplace(sample.marker, sample.argument);
+  for (const ArgumentSample& sample : kWebhookSamples) sampled.emplace("webhook", sample.argument);
+  sampled.emplace("webhook", kWithoutEffect);
   for (const MarkerRow& row : MarkerTable()) {
     if (row.name == kOfTheReader) continue;
     if (row.args.empty()) {
@@ -201,7 +277,7 @@ TEST(MarkersAndArguments, AreAllInThisTest) {
 TEST(MarkersAndArguments, OfKindsAreErrorsOnOtherStructs) {
   for (const Sample& sample : kSamples) {
     const std::string name = sample.marker;
-    if (std::string(sample.place) != "kind" || name == "rbac" || name == "xvalidation" || name.ends_with("oneof"))
+    if (std::string(sample.place) != "kind" || IsOfTheProgram(name) || name == "xvalidation" || name.ends_with("oneof"))
       continue;
     Headers headers;
     headers.Add("Plain", {sample.one}, {});

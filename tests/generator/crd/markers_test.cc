@@ -48,6 +48,7 @@ TEST(Markers, HaveArgumentsWithQuotesBackQuotesAndLists) {
   EXPECT_EQ(rule.marker->Arg("message"), "a, \"b\"");
   const Outcome resource = Parse("+kgen:resource:group=shop.example.com,version=v1,shortName=ord;o", kOnStruct);
   ASSERT_TRUE(resource.marker) << resource.text;
+  EXPECT_TRUE(Parse("+kgen:resource:group=a.b,version=v1,group=a.b", kOnStruct).marker) << "as real projects write it";
   EXPECT_EQ(resource.marker->list_args.at("shortName"), (std::vector<std::string>{"ord", "o"}));
   EXPECT_EQ(Parse("+kubebuilder:validation:Enum={a,\"b c\"}").marker->list, (std::vector<std::string>{"a", "b c"}));
   EXPECT_EQ(Parse("+kubebuilder:printcolumn:name=A,type=string,JSONPath=`.a[?(@.b==\"c\")].d`", kOnStruct)
@@ -136,7 +137,8 @@ TEST(Markers, ThatAreMalformedSayWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(fault("+kgen:XValidation:rule=\"\"").find("\"rule\" is empty"), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:grp=a", kOnStruct).find("no argument \"grp\""), std::string::npos);
-  EXPECT_NE(fault("+kgen:resource:group=a,group=b", kOnStruct).find("given twice"), std::string::npos);
+  EXPECT_NE(fault("+kgen:resource:group=a,group=b", kOnStruct).find("given twice, as \"a\" and as \"b\""),
+            std::string::npos);
   EXPECT_NE(fault("+kgen:resource:group=a.b,version=v1, ", kOnStruct).find("ends with a comma"), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:group=a").find("does not belong on a member"), std::string::npos);
 }
@@ -167,6 +169,13 @@ constexpr Case kCases[] = {
      "has no value"},
     {"rbac", kOnStruct, "+kgen:rbac:groups=apps,resources=deployments,verbs=get;list,resourceNames=a,urls=/metrics",
      "+kgen:rbac:groups=apps", "\"verbs\" is missing"},
+    {"webhook", kOnStruct,
+     "+kgen:webhook:path=/a,mutating=false,failurePolicy=fail,sideEffects=None,groups=apps,resources=deployments,"
+     "verbs=create;update,versions=v1,name=a.example.com,admissionReviewVersions=v1",
+     "+kgen:webhook:path=/a,mutating=false", "\"name\" is missing"},
+    {"webhookconfiguration", kOnStruct, "+kgen:webhookconfiguration:mutating=true,name=shop",
+     "+kgen:webhookconfiguration:name=shop", "\"mutating\" is missing"},
+    {"hub", kOnStruct, "+kgen:hub", "+kgen:hub=v1", "takes no value"},
     {"required", kOnMember, "+required", "+required=yes", "takes no value"},
     {"optional", kOnMember, "+optional", "+optional:a", "takes no value"},
     {"nullable", kOnMember, "+nullable", "+nullable=3", "takes no value"},
@@ -226,7 +235,7 @@ TEST(Markers, AreReadOrRefusedWithTheReason) {
 TEST(Markers, AreRefusedWhereTheyDoNotBelong) {
   for (const Case& row : kCases) {
     const MarkerPlace wrong = row.place == kOnStruct ? kOnMember : kOnEnumValue;
-    if (row.name == "name" || row.name == "rbac") continue;  // on values of an enum too
+    if (row.name == "name" || IsOfTheProgram(row.name)) continue;  // on values of an enum too
     const Outcome outcome = Parse(row.good, wrong);
     EXPECT_FALSE(outcome.marker) << row.good;
     EXPECT_NE(outcome.text.find("does not belong on"), std::string::npos) << row.good << "\n" << outcome.text;
@@ -276,6 +285,14 @@ TEST(Markers, BeginWithAPlusAndALetter) {
   EXPECT_FALSE(IsMarker("+ 3 days"));
   EXPECT_FALSE(IsMarker("+1"));
   EXPECT_FALSE(IsMarker("a + b"));
+}
+
+TEST(Markers, ThatAreNotUtf8AreErrors) {
+  const Outcome outcome = Parse("+kgen:default=\"\xff\"");
+  EXPECT_FALSE(outcome.marker);
+  EXPECT_NE(outcome.text.find("shop.h:7"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("not UTF-8"), std::string::npos) << outcome.text;
+  EXPECT_TRUE(Parse("+kgen:default=\"\u00e9\"").marker) << outcome.text;
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ TEST(Roles, AreRefusedIfAServerWouldRefuseThem) {
 
 TEST(Roles, MayBeMarkedOnMembersEnumsAndElsewhere) {
   Headers headers;
-  headers.description().rules_elsewhere = {{"+kgen:rbac:groups=a.io,resources=as,verbs=get", {}}};
+  headers.description().elsewhere = {{"+kgen:rbac:groups=a.io,resources=as,verbs=get", {}}};
   headers.description().namespaces["acme"] = {
       .comment = {.text = {}, .markers = {{"+kgen:rbac:groups=b.io,resources=bs,verbs=get", {}}}}};
   headers.Crd({headers.Of("item", {.kind = TypeKind::kString}, {"+kgen:rbac:groups=c.io,resources=cs,verbs=get"})});

@@ -622,7 +622,9 @@ TEST(Defaults, FitTheirSchemasOrAreErrors) {
   EXPECT_TRUE(Has(said({.kind = TypeKind::kBytes}, {}, "abc"), "is no byte"));
   EXPECT_TRUE(Has(said(List(text), {"+kgen:items:pattern=`^a$`"}, "[a,b]"), "the default[1] \"b\" does not match"));
 
-  EXPECT_EQ(said(text, {"+kgen:pattern=`^[a-z]+$`", "+kgen:format=email"}, "ab"), "") << "a server checks email";
+  EXPECT_TRUE(Has(said(text, {"+kgen:pattern=`^[a-z]+$`", "+kgen:format=email"}, "ab"), "\"ab\" is no email"));
+  EXPECT_EQ(said(text, {"+kgen:format=email"}, "ada@example.com"), "");
+  EXPECT_EQ(said(text, {"+kgen:format=made-up"}, "ab"), "") << "a server ignores it";
   EXPECT_EQ(said({.kind = TypeKind::kQuantity}, {}, "100Mi"), "");
   EXPECT_EQ(said({.kind = TypeKind::kTime}, {}, "2024-12-31T23:59:59Z"), "");
   EXPECT_EQ(said({.kind = TypeKind::kDuration}, {}, "1h30m"), "");

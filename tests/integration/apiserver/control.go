@@ -24,6 +24,7 @@ type serveOptions struct {
 	WatchCache bool
 	Compact    bool
 	Audit      bool
+	Flags      string // more flags of kube-apiserver, separated by spaces
 }
 
 // supervisor owns the child process. Its control endpoint, plain HTTP/1.1 on loopback, takes
@@ -38,7 +39,8 @@ type serveOptions struct {
 //
 // /start and /restart take ?compact=true (compact after etcd has started and before the API server has: then every
 // watch from an older resource version ends in a 410 that the API server's watch cache cannot hide) and
-// ?watch-cache=false (watches go to etcd itself; stays in force until it is changed).
+// ?watch-cache=false (watches go to etcd itself; stays in force until it is changed) and ?flags=F (more flags of the
+// server, such as its feature gates; stay in force until they are changed).
 type supervisor struct {
 	site *site
 
@@ -64,7 +66,8 @@ func (s *supervisor) start() error {
 	}
 	defer log.Close()
 	child := exec.Command(self, "serve", "--dir", s.site.dir, fmt.Sprintf("--watch-cache=%t", s.options.WatchCache),
-		fmt.Sprintf("--compact=%t", s.options.Compact), fmt.Sprintf("--audit=%t", s.options.Audit))
+		fmt.Sprintf("--compact=%t", s.options.Compact), fmt.Sprintf("--audit=%t", s.options.Audit),
+		"--flags="+s.options.Flags)
 	s.options.Compact = false
 	child.Stdout, child.Stderr = log, log
 	// The server never outlives its supervisor, however that one ends.
@@ -220,6 +223,9 @@ func (s *supervisor) startWith(r *http.Request) error {
 	s.options.Compact = query.Get("compact") == "true"
 	if query.Has("watch-cache") {
 		s.options.WatchCache = query.Get("watch-cache") == "true"
+	}
+	if query.Has("flags") {
+		s.options.Flags = query.Get("flags")
 	}
 	s.mutex.Unlock()
 	return s.start()

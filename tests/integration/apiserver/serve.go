@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -22,6 +23,7 @@ func serve(arguments []string) error {
 	watchCache := flags.Bool("watch-cache", true, "")
 	compactFirst := flags.Bool("compact", false, "")
 	audit := flags.Bool("audit", false, "")
+	more := flags.String("flags", "", "")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func serve(arguments []string) error {
 	if *audit {
 		arguments = append(arguments, "--audit-log-path="+s.path("audit.log"), "--audit-policy-file="+s.path("audit.yaml"))
 	}
-	command.SetArgs(arguments)
+	command.SetArgs(append(arguments, strings.Fields(*more)...))
 	return command.ExecuteContext(context.Background())
 }
 

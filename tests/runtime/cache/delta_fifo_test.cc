@@ -42,7 +42,9 @@ std::string Word(const Delta& delta) {
     case DeltaType::kSync:
       return "sync";
     case DeltaType::kBookmark:
-      return "bookmark " + delta.version;
+      return delta.held != 0 ? "held " + std::to_string(delta.held) : "bookmark " + delta.version;
+    case DeltaType::kLeft:
+      return "left " + std::to_string(delta.held);
   }
   return "";
 }
@@ -259,6 +261,30 @@ TEST_F(DeltaFifoTest, StaysPopulatedAfterALaterReplace) {
   fifo_.Replace({}, "2");
   EXPECT_TRUE(fifo_.initial_population_done());
   EXPECT_FALSE(fifo_.in_initial_population());
+}
+
+// Contract: invariant Q1; invariant Q4; invariant Q5.
+TEST_F(DeltaFifoTest, KeepsTheOrderOfWhatLeavesAndWhatWasHeld) {
+  Delete("a", "1");
+  fifo_.Leave(ShardRanges{{0, 9}}, 2);
+  fifo_.Held(3);
+  Delete("a", "4");
+  fifo_.Replace({}, "5", false, false, "", 6);
+  const std::vector<Delta> first = fifo_.Drain(10);
+  EXPECT_THAT(Words(first), ElementsAre("deleted a", "left 2"));
+  EXPECT_EQ(*first.back().ranges, (ShardRanges{{0, 9}}));
+  const std::vector<Delta> rest = fifo_.Drain(10);
+  EXPECT_THAT(Words(rest), ElementsAre("held 3", "deleted a", "replaced 5"));
+  EXPECT_EQ(rest.back().held, 6u);
+}
+
+// Contract: invariant Q6.
+TEST_F(DeltaFifoTest, IsNotPopulatedByWhatLeaves) {
+  fifo_.Leave({}, 1);
+  fifo_.Held(2);
+  while (!fifo_.empty()) fifo_.Drain(10);
+  fifo_.Applied();
+  EXPECT_FALSE(fifo_.initial_population_done());
 }
 
 // Contract: invariant Q7.

@@ -66,7 +66,8 @@ class InformerFixture : public ::testing::TestWithParam<std::uint64_t> {
   }
   SharedInformer<Sample> Informer() { return SharedInformer<Sample>(Core()); }
 
-  // A handler that records its events: "added a@1 initial", "updated a@1>2 watch", "deleted a@2 relist unknown".
+  // A handler that records its events: "added a@1 initial", "updated a@1>2 watch", "deleted a@2 relist unknown",
+  // "left a@2".
   [[nodiscard]] Registration Listen(std::vector<std::string>& received, HandlerOptions options = {}) {
     return Informer().AddEventHandler(
         {.on_add = [&received](const Added<Sample>& e) { received.push_back("added " + Text(e.now) + Why(e.reason)); },
@@ -79,7 +80,8 @@ class InformerFixture : public ::testing::TestWithParam<std::uint64_t> {
              [&received](const Deleted<Sample>& e) {
                const std::string object = e.before ? Text(e.before) : e.key.name.str() + "@?";
                received.push_back("deleted " + object + Why(e.reason) + (e.final_state_unknown ? " unknown" : ""));
-             }},
+             },
+         .on_left = [&received](const Left<Sample>& e) { received.push_back("left " + Text(e.before)); }},
         std::move(options));
   }
 

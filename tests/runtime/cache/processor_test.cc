@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kgen/core/executor.h"
+#include "kgen/core/memory.h"
 #include "kgen/core/unstructured.h"
 #include "kgen/testing/simulation.h"
 
@@ -644,6 +645,20 @@ TEST(EventQueue, KnowsSinceWhenItsOldestEventWaits) {
   EXPECT_EQ(queue.oldest(), TimePoint(2s));
   queue.Pop();
   EXPECT_FALSE(queue.oldest());
+}
+
+// Not with malloc, which would keep the memory for ever: the events of a first list wait all at once.
+TEST(EventQueue, KeepsEventsOnTheHeapThatReturnsFreeMemory) {
+  constexpr int kEvents = 2000;
+  const AnyEvent event = Add("a");
+  EventQueue queue(std::nullopt);
+  const std::int64_t before = GetHeapUse().bytes;
+  for (int i = 0; i < kEvents; ++i) queue.Push(event, TimePoint());
+  const std::int64_t waiting = GetHeapUse().bytes - before;
+  EXPECT_GE(waiting, kEvents * std::int64_t{sizeof(AnyEvent)});
+  while (queue.Pop()) {
+  }
+  EXPECT_LT(GetHeapUse().bytes - before, waiting / 20);
 }
 
 using ProcessorTest = ListenerTest;

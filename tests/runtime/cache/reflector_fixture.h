@@ -150,7 +150,9 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
       case DeltaType::kSync:
         return "sync";
       case DeltaType::kBookmark:
-        return "bookmark " + d.version;
+        return d.held != 0 ? "held " + std::to_string(d.held) : "bookmark " + d.version;
+      case DeltaType::kLeft:
+        return "left but " + d.ranges->ToString() + (d.held != 0 ? ", held " + std::to_string(d.held) : "");
     }
     if (d.type != DeltaType::kReplaced) return text + d.key.name.str() + "@" + d.version;
     for (std::size_t slot = 0; slot < d.list.slots(); ++slot) {
@@ -160,7 +162,7 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
       text += item.object ? "@" + item.object.metadata()->resourceVersion.str() : "?";
       if (item.stale) text += "(stale)";
     }
-    return text + " at " + d.version;
+    return text + " at " + d.version + (d.held != 0 ? ", held " + std::to_string(d.held) : "");
   }
 
   Simulation simulation_{GetParam()};

@@ -60,6 +60,40 @@ TEST_P(RelistTest, KeepsTheStoredObjectsInAStreamingListToo) {
   EXPECT_EQ(Get("b").get()->spec->replicas, 9);
 }
 
+// The initial events of a streaming list may be followed by changes before its marker.
+TEST_P(RelistTest, MarksAnObjectAsStaleWhoseLaterStateInAStreamingListWasRefused) {
+  source_->streaming = options_.streaming_list = true;
+  const std::string deep = R"("spec":{"extra":)" + std::string(300, '[') + std::string(300, ']') + "}";
+  Start();
+  Open();
+  Send(EventJson("ADDED", Replicas("a", "1", 1)) + EventJson("ADDED", Replicas("b", "2", 1)) +
+       BookmarkJson("5", "true"));
+  Send(EventJson("ERROR", StatusJson(410, "Expired")));
+  WaitOut();
+  Open();
+  Send(EventJson("ADDED", Replicas("a", "1", 1)) + EventJson("ADDED", Replicas("b", "2", 1)) +
+       EventJson("MODIFIED", ObjectJson("b", "7", deep)) + BookmarkJson("9", "true"));
+  EXPECT_EQ(Store(), "a@1 b@2(stale)");
+  EXPECT_EQ(Core()->status().refused, 1u);
+}
+
+// After a restored etcd, the good state may have the version of the one that is here, from the history that is lost.
+TEST_P(RelistTest, TellsOfAGoodStateAfterARefusedOneAsAChangeUnderAnyVersion) {
+  const std::string deep = R"("spec":{"extra":)" + std::string(300, '[') + std::string(300, ']') + "}";
+  std::vector<std::string> received;
+  const Registration registration = Listen(received);
+  Sync("5", {Replicas("a", "4", 1), Replicas("b", "3", 1)});
+  received.clear();
+  Send(EventJson("MODIFIED", ObjectJson("a", "6", deep)) + EventJson("MODIFIED", ObjectJson("b", "7", deep)));
+  EXPECT_EQ(Store(), "a@4(stale) b@3(stale)");
+  Send(EventJson("MODIFIED", Replicas("a", "4", 2)));
+  EXPECT_THAT(received, ElementsAre("updated a@4>4 watch"));
+  received.clear();
+  Relist("9", {Replicas("a", "4", 2), Replicas("b", "3", 2)});
+  EXPECT_THAT(received, ElementsAre("updated a@4>4 resync", "updated b@3>3 relist"));
+  EXPECT_EQ(Get("b").get()->spec->replicas, 2);
+}
+
 // Contract: informer TR-01.
 TEST_P(RelistTest, TransformsReceivedObjectsBeforeComparingThem) {
   int transformed = 0;

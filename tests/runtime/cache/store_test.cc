@@ -627,7 +627,11 @@ TEST_F(StoreTest, LetsReadersReadWhileTheWriterWrites) {
   for (int i = 0; i < 2000; ++i) {
     const std::string uid = std::to_string(i);
     Transaction both{{Put(Make("n", "a", "", uid)), Put(Make("n", "b", "", uid))}, uid};
-    i % 10 == 0 ? ReplaceAll(*store_, std::move(both)) : store_->Apply(std::move(both));
+    if (i % 10 == 0) {
+      ReplaceAll(*store_, std::move(both));
+    } else {
+      store_->Apply(std::move(both));
+    }
   }
   stop = true;
   for (std::thread& reader : readers) reader.join();

@@ -102,6 +102,21 @@ TEST_P(WarmStartTest, DoesNotTransformSavedObjectsAgain) {
 
 // -------------------------------------------------------------------------------------- resuming and being current
 
+TEST_P(WarmStartTest, ListsAnewInPlaceOfResumingTheWatch) {
+  SaveFirst("5", {ObjectJson("a", "1")});
+  NextProcess();
+  Start();
+  const std::uint64_t number = Core()->ListAnew();
+  Run();
+  AnswerCluster();
+  EXPECT_THAT(Requests(), ElementsAre("cluster", "list at "));
+  EXPECT_LT(Core()->held(), number);
+  Answer(ListBody("9", {ObjectJson("a", "8")}));
+  EXPECT_EQ(Core()->held(), number);
+  EXPECT_EQ(Store(), "a@8");
+  EXPECT_FALSE(Status().stale);
+}
+
 TEST_P(WarmStartTest, ResumesTheWatchWhereTheSavedStateEndsAndListsNothing) {
   SaveFirst("5", {ObjectJson("a", "1")});
   NextProcess();

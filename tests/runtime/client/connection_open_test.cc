@@ -185,6 +185,38 @@ TEST_F(TokenTest, KeepsTheLastTokenWhileTheFileCannotBeRead) {
   EXPECT_EQ(Authorization(connection), "Bearer two") << "it tries again with the next request";
 }
 
+TEST_F(TokenTest, IsReplacedWithoutAnotherConnection) {
+  config_.bearer_token = "one";
+  const Connection connection = Must(Connection::Over(config_, transport_));
+  EXPECT_EQ(Authorization(connection), "Bearer one");
+  const auto replace = [&](const rest::Config& after) {
+    return client::ConnectionState::Of(connection)->ReplaceCredentials(config_, after);
+  };
+  rest::Config after = config_;
+  after.bearer_token = "two";
+  EXPECT_TRUE(replace(after));
+  EXPECT_EQ(Authorization(connection), "Bearer two");
+  after.host = "http://127.0.0.1:2";
+  EXPECT_FALSE(replace(after)) << "another server";
+  after = config_;
+  after.bearer_token.clear();
+  EXPECT_FALSE(replace(after)) << "another sort of credentials";
+  after = config_;
+  after.tls.certificate_data = "new";
+  EXPECT_FALSE(replace(after)) << "the transport is the caller's";
+  EXPECT_EQ(Authorization(connection), "Bearer two");
+}
+
+TEST_F(OpenTest, FindsAConnectionByItsNewCredentials) {
+  config_.bearer_token = "one";
+  const Connection connection = Must(Connection::Open(config_));
+  rest::Config after = config_;
+  after.bearer_token = "two";
+  EXPECT_TRUE(client::ConnectionState::Of(connection)->ReplaceCredentials(config_, after));
+  EXPECT_EQ(connection, Must(Connection::Open(after)));
+  EXPECT_FALSE(connection == Must(Connection::Open(config_)));
+}
+
 // Contract: client KCFG-10.
 TEST_F(TokenTest, TheFileBeatsTheFixedToken) {
   const Connection connection = WithFile("fixed");

@@ -107,6 +107,7 @@ TEST_F(RawResourceTest, UsesTheNamespaceOfTheObjectInAClientOfAllNamespaces) {
 TEST_F(RawResourceTest, SendsListOptionsSortedAndEscaped) {
   const ListOptions options = {.label_selector = "app=web,tier in (a,b)",
                                .field_selector = "spec.nodeName=n1",
+                               .shard_selector = "shardRange(object.metadata.uid, '0x0', '0x8')",
                                .limit = 500,
                                .continue_ = "a+b/=",
                                .resource_version = "7",
@@ -117,7 +118,9 @@ TEST_F(RawResourceTest, SendsListOptionsSortedAndEscaped) {
   EXPECT_EQ(options.Query(true),
             "allowWatchBookmarks=true&continue=a%2Bb%2F%3D&fieldSelector=spec.nodeName%3Dn1&"
             "labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29&limit=500&resourceVersion=7&"
-            "resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeout=1m30s&timeoutSeconds=90&watch=true");
+            "resourceVersionMatch=NotOlderThan&sendInitialEvents=true&"
+            "shardSelector=shardRange%28object.metadata.uid%2C%20%270x0%27%2C%20%270x8%27%29&timeout=1m30s&"
+            "timeoutSeconds=90&watch=true");
 }
 
 TEST_F(RawResourceTest, SendsNoOptionThatIsNotSet) {
@@ -177,6 +180,12 @@ TEST_F(RawResourceTest, SelectsTheObjectsOfDeleteCollectionInTheQuery) {
   const Result<ApiRequest> request = Pods().DeleteCollection({.label_selector = "a=b"}, {.dry_run = true});
   EXPECT_EQ(request->query, "labelSelector=a%3Db");
   EXPECT_EQ(request->body, R"({"apiVersion":"v1","dryRun":["All"],"kind":"DeleteOptions"})");
+}
+
+TEST_F(RawResourceTest, DeletesNoCollectionOfAShard) {
+  const Result<ApiRequest> request = Pods().DeleteCollection({.shard_selector = "shardRange(...)"}, {});
+  ASSERT_EQ(request.error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(request.error().ToString(), ::testing::HasSubstr("would delete every object"));
 }
 
 // Contract: client REST-8.

@@ -74,6 +74,45 @@ TEST_F(SendGuardTest, IsAskedAgainBeforeEachAttempt) {
   EXPECT_EQ(transport_->size(), 1u);
 }
 
+// Lets everything pass for a time.
+class Deadline final : public SendGuard {
+ public:
+  explicit Deadline(Nanos left) : left_(left) {}
+  Result<void> MaySend() noexcept override { return {}; }
+  Nanos TimeLeft() noexcept override { return left_; }
+  void SetLeft(Nanos left) { left_ = left; }
+
+ private:
+  Nanos left_;
+};
+
+TEST_F(SendGuardTest, ShortensTheTimeLimitOfAWrite) {
+  const Connection guarded = connection().With(Shared<SendGuard>(MakeShared<Deadline>(std::chrono::seconds(4))));
+  const auto sent = [&](std::optional<Nanos> timeout) {
+    ApiRequest request = Post();
+    request.timeout = timeout;
+    transport_->Reply({.body = "{}"});
+    EXPECT_TRUE(guarded.Call(std::move(request)));
+    return transport_->request(transport_->size() - 1).path;
+  };
+  EXPECT_THAT(sent(std::nullopt), HasSubstr("timeout=3.6s"));
+  EXPECT_THAT(sent(std::chrono::seconds(30)), HasSubstr("timeout=3.6s"));
+  EXPECT_THAT(sent(std::chrono::seconds(2)), HasSubstr("timeout=2s"));
+}
+
+TEST_F(SendGuardTest, RefusesAWriteThatHasWaitedForTooLong) {
+  const auto guard = MakeShared<Deadline>(std::chrono::seconds(10));
+  transport_->Reply({.body = "{}"});
+  EXPECT_TRUE(connection().With(Shared<SendGuard>(guard)).Call(Post()));
+  const Shared<SendGuard> asked = transport_->request(0).guard;  // what the transport asks when it is its turn
+  ASSERT_TRUE(asked);
+  EXPECT_TRUE(asked->MaySend());
+  guard->SetLeft(std::chrono::seconds(8));  // the server was told 9 s
+  const Result<void> late = asked->MaySend();
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code(), Code::kCancelled);
+}
+
 TEST(SendGuardInProcessTest, RefusesAWriteThatWaitsForItsTurn) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Cluster cluster({.seed = seed, .latency = 10ms});

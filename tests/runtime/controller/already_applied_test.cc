@@ -62,7 +62,7 @@ template <typename T = Deployment>
 bool Applied(std::string_view wanted, std::string_view cached, std::string_view manager = "test") {
   const T a = Must(Decode<T>(wanted));
   const T b = Must(Decode<T>(cached));
-  return detail::AlreadyApplied(&a, &b, T::kTable, manager);
+  return detail::AlreadyApplied(&a, &b, T::kTable, manager, nullptr);
 }
 bool AppliedIfWanted(std::string_view from, std::string_view to) { return Applied(With(kWanted, from, to), kCached); }
 bool AppliedIfCached(std::string_view from, std::string_view to) { return Applied(kWanted, With(kCached, from, to)); }

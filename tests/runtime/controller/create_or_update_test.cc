@@ -8,8 +8,10 @@
 #include <k8s/apps/v1/types.h>
 #include <k8s/core/v1/types.h>
 
+#include <cstddef>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kgen/controller/owners.h"
@@ -269,6 +271,102 @@ TEST_F(CreateOrUpdateTest, SendsNoApplyForWhatIsAppliedAlready) {
   ASSERT_TRUE(changed) << changed.error();
   EXPECT_EQ(changed->operation, OperationResult::kUpdated);
   EXPECT_THAT(Writes(), ElementsAre("patch deployments default/web"));
+}
+
+// A list that is owned as a whole, as the volumeClaimTemplates of a StatefulSet: the server adds a member to its
+// elements, and nothing in the object says whether the manager has applied it before.
+class ApplyAdditionsTest : public CreateOrUpdateTest {
+ protected:
+  ApplyAdditionsTest() {
+    Must(cluster_.Add(R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+      "metadata":{"name":"shelves.shop.example"},"spec":{"group":"shop.example","scope":"Namespaced",
+        "names":{"plural":"shelves","kind":"Shelf"},"versions":[{"name":"v1","served":true,"storage":true,
+        "schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
+          "color":{"type":"string"},
+          "boards":{"type":"array","items":{"type":"object","properties":{
+            "width":{"type":"integer"},"wood":{"type":"string","default":"oak"}}}}}}}}}}]}})"));
+    cluster_.ClearWrites();
+  }
+  static Unstructured Shelf(std::string_view boards, std::string_view rest = "") {
+    return Must(Decode<Unstructured>(R"({"apiVersion":"shop.example/v1","kind":"Shelf",
+      "metadata":{"name":"a","namespace":"default"},"spec":{"boards":)" +
+                                     std::string(boards) + std::string(rest) + "}}"));
+  }
+  // What ApplyIfChanged() says, and how many requests it sends.
+  std::string Apply(const CachedClient& client, const Unstructured& wanted, const PatchOptions& options = {}) {
+    const auto written = ApplyIfChanged(client, wanted, options);
+    if (!written) return written.error().ToString();
+    return std::string(ToString(written->operation)) + " " + std::to_string(Writes().size());
+  }
+  std::string Apply(const Unstructured& wanted) { return Apply(client_, wanted); }
+  // Another client's change, which the cache receives.
+  void Change(std::string_view from, std::string_view to) {
+    std::string text = Stored();
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << text;
+    Must(cluster_.Update(text.replace(at, from.size(), to)));
+    cluster_.RunUntilIdle();
+    cluster_.ClearWrites();
+  }
+  std::string Stored() { return Must(cluster_.Get("shelves", "default", "a")); }
+};
+
+TEST_F(ApplyAdditionsTest, SendsAnObjectOnceWhoseElementsTheServerCompletes) {
+  const Unstructured wanted = Shelf(R"([{"width":80},{"width":60}])");
+  EXPECT_EQ(Apply(wanted), "created 1");
+  EXPECT_THAT(Stored(), HasSubstr("oak"));
+  EXPECT_EQ(Apply(wanted), "unchanged 0");
+  EXPECT_EQ(Apply(client_.With(stop_.get_token()), wanted), "unchanged 0") << "a copy of the client";
+}
+
+TEST_F(ApplyAdditionsTest, SendsTheRemovalOfAMemberThatLooksLikeADefault) {
+  const Unstructured with = Shelf(R"([{"width":80,"wood":"ash"}])");
+  const Unstructured without = Shelf(R"([{"width":80}])");
+  EXPECT_EQ(Apply(with), "created 1");
+  EXPECT_EQ(Apply(with), "unchanged 0");
+  EXPECT_EQ(Apply(without), "updated 1");
+  EXPECT_THAT(Stored(), HasSubstr("oak"));
+  EXPECT_EQ(Apply(without), "unchanged 0");
+  EXPECT_EQ(Apply(Shelf("[{}]")), "updated 1") << "of what the server has, it is told to add another part";
+  EXPECT_EQ(Apply(with), "updated 1");
+  EXPECT_THAT(Stored(), HasSubstr("ash"));
+  EXPECT_EQ(Apply(without), "updated 1");
+}
+
+TEST_F(ApplyAdditionsTest, SendsWhatSomebodyElseHasChangedAndNotWhatIsBesideIt) {
+  const Unstructured wanted = Shelf(R"([{"width":80}])");
+  EXPECT_EQ(Apply(wanted), "created 1");
+  Change(R"("spec":{)", R"("spec":{"color":"red",)");
+  EXPECT_EQ(Apply(wanted), "unchanged 0") << "the resource version does not matter";
+  Change("oak", "elm");
+  EXPECT_EQ(Apply(wanted), "updated 1");
+  EXPECT_THAT(Stored(), AllOf(HasSubstr("oak"), HasSubstr("red")));
+  EXPECT_EQ(Apply(Shelf(R"([{"width":81}])")), "updated 1");
+  EXPECT_EQ(Apply(Shelf(R"([{"width":81},{"width":81}])")), "updated 1");
+}
+
+TEST_F(ApplyAdditionsTest, EachManagerSendsTheObjectOnce) {
+  const Unstructured wanted = Shelf(R"([{"width":80}])");
+  EXPECT_EQ(Apply(wanted), "created 1");
+  EXPECT_EQ(Apply(client_, wanted, {.field_manager = "other"}), "updated 1");
+  EXPECT_EQ(Apply(client_, wanted, {.field_manager = "other"}), "unchanged 0");
+  EXPECT_EQ(Apply(wanted), "unchanged 0");
+  Must(cluster_.Delete("shelves", "default", "a"));
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(Apply(wanted), "created 1");
+  EXPECT_EQ(Apply(wanted), "unchanged 0");
+}
+
+TEST_F(ApplyAdditionsTest, AProcessThatHasJustStartedSendsTheObjectOnce) {
+  const Unstructured wanted = Shelf(R"([{"width":80}])");
+  EXPECT_EQ(Apply(wanted), "created 1");
+  Caches caches(cluster_.Connection(), {});
+  caches.Start(stop_.get_token());
+  const CachedClient restarted(caches, "test");
+  EXPECT_EQ(Apply(restarted, wanted, {.dry_run = true}), "unchanged 1");
+  EXPECT_EQ(Apply(restarted, wanted), "unchanged 1");
+  EXPECT_EQ(Apply(restarted, wanted), "unchanged 0");
+  caches.Shutdown();
 }
 
 }  // namespace

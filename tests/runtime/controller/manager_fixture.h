@@ -9,6 +9,7 @@
 #include <k8s/apps/v1/types.h>
 #include <k8s/core/v1/types.h>
 
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -23,11 +24,16 @@ namespace kgen {
 // Remembers what an observer is told of reconciles and leases.
 struct Told final : Observer {
   void OnReconcileFailed(const ReconcileFailed& e) override {
+    if (!e.cluster.empty()) clustered.push_back(std::string(e.cluster) + " " + std::string(e.queue) + " failed");
     failures.push_back(e.error->ToString());
     reconciles.push_back(std::string(e.queue) + " " + std::string(e.key) + ": " + e.error->message() +
                          (e.terminal ? " (terminal)" : ""));
   }
+  void OnRelisted(const Relisted& e) override { ++lists[std::string(e.cluster)]; }
   void OnLogged(const Logged& e) override {
+    if (!e.cluster.empty()) {
+      clustered.push_back(std::string(e.cluster) + " " + std::string(e.source) + ": " + std::string(e.message));
+    }
     logged.push_back(std::string(e.source) + " " + std::string(e.key) + " " + std::string(ToString(e.level)) + " " +
                      std::string(e.id) + ": " + std::string(e.message));
     for (const LogField& field : e.fields) {
@@ -42,6 +48,8 @@ struct Told final : Observer {
     recoveries.push_back(std::string(e.source) + " " + std::string(e.key) + " after " + std::to_string(e.failures));
   }
   std::vector<std::string> reconciles, failures, logged, handlers, thrown, recoveries;
+  std::vector<std::string> clustered;  // what is about one of several clusters
+  std::map<std::string, int> lists;    // by cluster
 };
 
 class ManagerTest : public ::testing::TestWithParam<std::uint64_t> {

@@ -285,7 +285,7 @@ TEST_F(FullPoolTest, RefusesMoreWorkersThanThereAreThreads) {
   const auto made = Manager::New(config_, {.controllers = {.max_concurrent_reconciles = kThreads}});
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code(), Code::kInvalidArgument);
-  EXPECT_THAT(made.error().message(), HasSubstr("raise ExecutorOptions::max_threads by 2"));
+  EXPECT_THAT(made.error().message(), HasSubstr("raise ExecutorOptions::max_threads by 1"));
 
   const Manager manager = Must(Manager::New(config_));
   const auto add = [&manager](std::string_view name, int workers) {
@@ -293,9 +293,9 @@ TEST_F(FullPoolTest, RefusesMoreWorkersThanThereAreThreads) {
         [](Request&) -> Result<void> { return {}; });
     return added ? "added" : added.error().ToString();
   };
-  EXPECT_EQ(add("a", 3), "added");
-  EXPECT_THAT(add("b", 3), AllOf(HasSubstr("controller b"), HasSubstr("8 threads"), HasSubstr("max_threads by 1")));
-  EXPECT_EQ(add("b", 2), "added");
+  EXPECT_EQ(add("a", 4), "added");
+  EXPECT_THAT(add("b", 4), AllOf(HasSubstr("controller b"), HasSubstr("8 threads"), HasSubstr("max_threads by 1")));
+  EXPECT_EQ(add("b", 3), "added");
 }
 
 }  // namespace

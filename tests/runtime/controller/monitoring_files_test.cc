@@ -167,7 +167,7 @@ TEST_P(MonitoringFilesTest, EachPanelOfTheDashboardShowsWhatAProgramServes) {
 }
 
 TEST_P(MonitoringFilesTest, TheDocumentNamesEveryMetricThatAProgramServes) {
-  const std::string text = test_support::ReadFile(test_support::SourcePath("docs/operate/README.md"));
+  const std::string text = test_support::ReadFile(test_support::SourcePath("docs/reference/metrics.md"));
   for (std::string_view name : std::views::keys(served_)) {
     for (const std::string_view part : {"_bucket", "_sum", "_count"}) {
       if (name.ends_with(part)) name.remove_suffix(part.size());

@@ -4,6 +4,7 @@
 // no memory while they run.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -21,6 +22,7 @@
 #include "kgen/controller/event_recorder.h"
 #include "kgen/controller/work_queue.h"
 #include "kgen/core/unstructured.h"
+#include "tests/runtime/controller/clusters/live_allocations.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/manual_executor.h"
 #include "tests/support/poor_clock.h"
@@ -36,17 +38,23 @@
 namespace {
 // The number of allocations of this thread that succeed before one fails; negative: none fails.
 thread_local std::int64_t until_one_fails = -1;
+std::atomic<std::int64_t> live = 0;
 }  // namespace
+std::int64_t kgen::testing::LiveAllocations() noexcept { return live.load(); }
 
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   const bool fails = until_one_fails == 0 || kgen::testing::timer_runs;
   if (until_one_fails >= 0) --until_one_fails;
   if (fails) throw std::bad_alloc();
+  live.fetch_add(1, std::memory_order_relaxed);
   if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
   throw std::bad_alloc();
 }
-[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block) noexcept {
+  if (block != nullptr) live.fetch_sub(1, std::memory_order_relaxed);
+  std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { operator delete(block); }
 
 namespace kgen {
 namespace {
@@ -225,7 +233,7 @@ TEST_F(PoorClockTest, AReviewIsRepeatedAfterAPause) {
 }
 
 TEST_F(PoorClockTest, ACheckRunsAgainAndOneThatHangsIsLate) {
-  const auto running = MakeShared<controller::RunningWork>();
+  const auto running = MakeShared<controller::RunningWork>("the test");
   int runs = 0;
   const auto check = MakeShared<controller::HealthCheck>(
       "a",
@@ -259,4 +267,6 @@ TEST_F(PoorClockTest, ACheckRunsAgainAndOneThatHangsIsLate) {
 
 }  // namespace
 }  // namespace kgen
+#else
+std::int64_t kgen::testing::LiveAllocations() noexcept { return 0; }
 #endif

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <stop_token>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -137,6 +138,28 @@ TEST_F(QueueThreadsTest, EndsEveryBlockedCallByAShutDown) {
     queue.ShutDown();
     Join();
   }
+}
+
+// One thread for blocking work, and a queue that never runs empty.
+TEST_F(QueueThreadsTest, LetsQueuesTakeTurnsWhenThereAreTooFewThreads) {
+  const Shared<Executor> narrow = Must(MakeThreadPool({.threads = 1, .max_threads = 4}));
+  const WorkQueue<int> busy({.name = "busy", .executor = narrow}), quiet({.name = "quiet", .executor = narrow});
+  std::stop_source stop;
+  const auto run = [&](const WorkQueue<int>& queue, auto reconcile) {
+    const auto& ended = ended_.emplace_back(pool_->MakeWaiter("join"));
+    narrow->Blocking("test", [&queue, &stop, reconcile, ended] {
+      const auto processed = queue.Process(1, stop.get_token(), reconcile);
+      EXPECT_TRUE(processed) << processed;
+      ended->Notify();
+    });
+  };
+  std::atomic<int> calls = 0;
+  busy.Add(1);
+  run(busy, [&](const int&) -> Result<Requeue> { return ++calls, Requeue::After(0s); });
+  while (calls < 100) std::this_thread::yield();
+  quiet.Add(2);
+  run(quiet, [&](const int&) -> Result<void> { return stop.request_stop(), Result<void>(); });
+  Join();
 }
 
 }  // namespace

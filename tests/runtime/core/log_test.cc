@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -95,6 +96,31 @@ TEST_F(LogTest, WritesAnEventInEachFormat) {
                       "(Forbidden)\"}"
                       "\n"));
   EXPECT_THAT(severities_, ElementsAre(LogLevel::kWarning, LogLevel::kWarning, LogLevel::kWarning));
+}
+
+TEST_F(LogTest, NamesTheClusterInEachFormat) {
+  for (const LogFormat format : {LogFormat::kText, LogFormat::kLogfmt, LogFormat::kJson}) {
+    const auto log = MakeShared<ThrottledObserver>(Make(format), executor_);
+    log->ForCluster("eu-1")->OnServerWarned({.what = "get", .message = "old"});
+  }
+  ASSERT_THAT(lines_, SizeIs(3));
+  EXPECT_THAT(lines_[0], ::testing::HasSubstr(" kgen: cluster eu-1: get: "));
+  EXPECT_THAT(lines_[1], ::testing::HasSubstr(" message=\"the server warns\" cluster=eu-1 request=get "));
+  EXPECT_THAT(lines_[2], ::testing::HasSubstr(R"("message":"the server warns","cluster":"eu-1","request":"get")"));
+}
+
+TEST_F(LogTest, LimitsRepetitionsOfEachClusterApartWithWarningsAlone) {
+  const auto warnings = MakeShared<ThrottledObserver>(Shared<Observer>(), executor_);
+  const Shared<Observer> eu = warnings->ForCluster("eu-1"), us = warnings->ForCluster("us-1");
+  ::testing::internal::CaptureStderr();
+  for (int i = 0; i < 3; ++i) {
+    Fail(*eu);
+    Fail(*us);
+  }
+  const std::string written = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(written, '\n'), 2) << written;
+  EXPECT_THAT(written,
+              AllOf(::testing::HasSubstr("cluster eu-1: pods: "), ::testing::HasSubstr("cluster us-1: pods: ")));
 }
 
 TEST_F(LogTest, WritesFieldsOfAProgramInEachFormat) {

@@ -207,7 +207,9 @@ TEST_F(ScaleTest, OfACustomResourceWithoutANumberCanOnlyBeWritten) {
 }
 
 TEST_F(ScaleTest, SurvivesAnObjectWithoutTheField) {
-  PostRing({{"shards", "many"}});
+  PostRing(json::object());
+  Must(cluster_.Corrupt("rings", "default", "a",
+                        R"({"metadata":{"name":"a","namespace":"default"},"spec":{"shards":"many"}})"));
   EXPECT_EQ(Get(std::string(kRings) + "/a/scale")["spec"], json::object());
   Must(cluster_.Corrupt("rings", "default", "a", R"({"metadata":{"name":"a","namespace":"default"},"spec":7})"));
   Put(std::string(kRings) + "/a/scale", ScaleTo("a", 3));

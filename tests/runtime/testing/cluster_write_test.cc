@@ -344,7 +344,8 @@ TEST_F(ClusterTest, ReportsViolationsOfTheSchema) {
   Post(kOrders, Order({{"item", "beer"}, {"count", "many"}, {"when", true}, {"notes", {"fine", 7}}}));
   EXPECT_EQ(last_code_, Code::kInvalid);
   EXPECT_THAT(last_causes_, ElementsAre("spec.count FieldValueTypeInvalid", "spec.item FieldValueNotSupported",
-                                        "spec.notes[1] FieldValueTypeInvalid", "spec.when FieldValueTypeInvalid"));
+                                        "spec.notes[1] FieldValueTypeInvalid", "spec.when FieldValueTypeInvalid",
+                                        ".spec.count FieldValueInvalid"));
   Post(kOrders, Order(json::object()));
   EXPECT_THAT(last_causes_, ElementsAre("spec.item FieldValueRequired"));
   EXPECT_THAT(cluster_.List("orders"), IsEmpty());

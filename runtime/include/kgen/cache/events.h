@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Added, Updated and Deleted: the events that handlers receive.
+// Added, Updated, Deleted and Left: the events that handlers receive.
 //
 // Events are aggregates that may grow; name what you use. The objects are the cached ones: immutable, shared, kept
 // alive by the Ref.
@@ -72,6 +72,12 @@ struct Deleted {
   String version{};
 };
 
+// An object that the informer no longer holds, although it was not deleted: its namespace was taken out of the caches,
+// or its shard went to another process. It has the members of a deletion, of which `before` is the object. The same
+// type, because each type costs every unit that adds a handler.
+template <typename T>
+using Left = Deleted<T>;
+
 namespace detail {
 
 template <typename Event>
@@ -90,16 +96,17 @@ class HandlerFunction : public UniqueFunction<void(const Event&)> {
   HandlerFunction() noexcept = default;
   HandlerFunction(std::nullptr_t) noexcept {}
   template <typename F>
-    requires(!std::same_as<std::remove_cvref_t<F>, HandlerFunction>)
+    requires(!std::same_as<std::decay_t<F>, HandlerFunction>)
   HandlerFunction(F&& function) {  // implicit, for designated initializers
-    constexpr bool kFits = CallableAs<std::decay_t<F>, void, const Event&>;
-    constexpr int kMember = kHandlerMember<Event>;
-    static_assert(kFits || kMember != 1, "EventHandler<T>::on_add is a function that takes `const kgen::Added<T>&`");
-    static_assert(kFits || kMember != 2,
-                  "EventHandler<T>::on_update is a function that takes `const kgen::Updated<T>&`");
-    static_assert(kFits || kMember != 3,
-                  "EventHandler<T>::on_delete is a function that takes `const kgen::Deleted<T>&`");
-    if constexpr (kFits) this->Hold(static_cast<F&&>(function));
+    if constexpr (CallableAs<std::decay_t<F>, void, const Event&>) {
+      this->Hold(static_cast<F&&>(function));
+    } else {
+      constexpr int kMember = kHandlerMember<Event>;
+      static_assert(kMember != 1, "EventHandler<T>::on_add is a function that takes `const kgen::Added<T>&`");
+      static_assert(kMember != 2, "EventHandler<T>::on_update is a function that takes `const kgen::Updated<T>&`");
+      static_assert(kMember != 3,
+                    "EventHandler<T>::on_delete is a function that takes `const kgen::Deleted<T>&`, and so is on_left");
+    }
   }
 };
 
@@ -113,11 +120,13 @@ struct EventHandler {
   detail::HandlerFunction<Added<T>> on_add{};
   detail::HandlerFunction<Updated<T>> on_update{};
   detail::HandlerFunction<Deleted<T>> on_delete{};
+  // For handlers that keep something for each object. Only caches whose scope changes while they run call it.
+  detail::HandlerFunction<Left<T>> on_left{};
 };
 
-// AnyEvent: one of the three events with its type erased. The library's pipeline uses it.
+// AnyEvent: one of the four events with its type erased. The library's pipeline uses it.
 struct AnyEvent {
-  enum class Type : std::uint8_t { kAdded, kUpdated, kDeleted };
+  enum class Type : std::uint8_t { kAdded, kUpdated, kDeleted, kLeft };
   Type type;
   Reason reason;
   bool final_state_unknown = false;
@@ -144,8 +153,9 @@ AnyHandler EraseHandler(EventHandler<T> handler) {
         }
         break;
       case AnyEvent::Type::kDeleted:
-        if (handler.on_delete) {
-          handler.on_delete({e.key, e.before.template As<T>(), e.final_state_unknown, e.reason, e.version});
+      case AnyEvent::Type::kLeft:
+        if (auto& function = e.type == AnyEvent::Type::kLeft ? handler.on_left : handler.on_delete) {
+          function({e.key, e.before.template As<T>(), e.final_state_unknown, e.reason, e.version});
         }
         break;
     }

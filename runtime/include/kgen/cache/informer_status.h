@@ -21,6 +21,7 @@ namespace kgen::cache {
 enum class InformerState : std::uint8_t {
   kNotStarted,
   kStarting,
+  kIdle,       // has no shard, and so asks for nothing
   kRestoring,  // reads the cache that an earlier process has saved
   kListing,
   kStreaming,     // the list arrives as events of a watch

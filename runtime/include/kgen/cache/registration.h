@@ -39,7 +39,7 @@ struct HandlerOptions {
   //   Updated, then Updated  one Updated from the first `before` to the last `now`
   //   Updated, then Deleted  the Deleted
   //   Added, then Deleted    nothing
-  //   Deleted, then Added    both
+  //   Deleted, then Added    both                              (a Left is merged as a Deleted is)
   // So beyond the limit at most two events and two replaced states of each key wait; no limit can go below that. A
   // limit of 1 merges whenever it can. Only intermediate states are lost: the handler always gets the last state of
   // each object, and the deletion of each object that it knows. A merged event keeps the position of the first one and

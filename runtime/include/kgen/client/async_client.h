@@ -16,6 +16,7 @@
 
 namespace kgen {
 
+// Receives the result of a verb, once.
 template <typename T>
 using Callback = UniqueFunction<void(Result<T>)>;
 
@@ -37,11 +38,13 @@ void CallForListAsync(const Connection& connection, Result<ApiRequest> request, 
 template <typename T, typename L, Verbs verbs, typename... Subresources>
 class AsyncResourceClient {
  public:
+  // As in ResourceClient.
   template <SubresourceName name>
   using Sub = typename detail::FindSubresource<name, Subresources...>::type;
   template <SubresourceName name>
   using BodyOf = typename Sub<name>::Body;
 
+  // ResourceClient::Async() calls this.
   explicit AsyncResourceClient(RawResource raw) : requests_(std::move(raw)) {}
 
   void Create(const T& object, Callback<T> done, const CreateOptions& options = {}) const

@@ -36,7 +36,7 @@ class ConnectionState;
 
 // An API request, before authentication and user agent are added.
 struct ApiRequest {
-  std::string method = "GET";
+  std::string method = "GET";  // of HTTP
   std::string path{};   // "/api/v1/namespaces/default/pods/web-0", segments already escaped; base path is put in front
   std::string query{};  // without '?'
   std::string content_type{};
@@ -59,10 +59,11 @@ struct ApiRequest {
   TraceContext parent{};      // of the span of the request; not valid: Connection::trace()
 };
 
+// A whole response.
 struct ApiResponse {
-  int status = 0;
+  int status = 0;  // of HTTP, 2xx
   std::string body{};
-  std::string content_type{};
+  std::string content_type{};  // the header, "" without one
 };
 
 // Receives a streamed response on a strand: every call is a task of that strand, in order. A response other than 2xx
@@ -108,6 +109,7 @@ class Connection {
   // The parts of a connection without authentication, for the in-process API server and for tests. The connection
   // shares them with the caller.
   struct Parts {
+    // Required.
     Shared<Transport> transport;
     Shared<Executor> executor;
     Shared<Observer> observer{};  // null: warnings go to standard error
@@ -144,6 +146,7 @@ class Connection {
   // server rejects a plugin's credential with 401.
   Shared<StreamCall> Stream(ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink) const;
 
+  // Return what the connection works with. References are valid as long as the connection or a copy lives.
   Executor& executor() const noexcept;
   Shared<Executor> shared_executor() const noexcept;
   Clock& clock() const noexcept;

@@ -26,6 +26,7 @@
 
 namespace kgen {
 
+// The options of get.
 struct GetOptions {
   std::string resource_version{};  // "": the newest; "0": any that the server has in its cache
   std::optional<Nanos> timeout{};
@@ -33,8 +34,12 @@ struct GetOptions {
 
 // The options of list, watch and deleteCollection.
 struct ListOptions {
-  std::string label_selector{};          // Default: every object. "app=web,tier in (a,b)".
-  std::string field_selector{};          // Default: every object. "spec.nodeName=n1".
+  std::string label_selector{};  // Default: every object. "app=web,tier in (a,b)".
+  std::string field_selector{};  // Default: every object. "spec.nodeName=n1".
+  // Default: every object. ShardRanges::Selector() makes it. Servers without the gate ShardedListAndWatch ignore it and
+  // answer with everything. deleteCollection fails with kInvalidArgument if it is set, and sends nothing: such a server
+  // would delete everything.
+  std::string shard_selector{};
   Optional<std::int64_t> limit{};        // Default: all items, as for 0 on the server. The items of a page.
   std::string continue_{};               // Default: the first page. The token of the page before.
   std::string resource_version{};        // Default: for a list, the newest. "0": any that the server has in its cache.
@@ -52,28 +57,35 @@ struct ListOptions {
   std::string Query(bool watch = false) const;
 };
 
+// What the server does about members that it does not know or that occur twice: as it decides itself (kDefault), drop
+// them, drop them with a warning, or refuse the object.
 enum class FieldValidation : std::uint8_t { kDefault, kIgnore, kWarn, kStrict };
 
+// The options of create and update.
 struct CreateOptions {
-  bool dry_run = false;
-  std::string field_manager{};
+  bool dry_run = false;         // the server checks the request and stores nothing
+  std::string field_manager{};  // who owns the written fields; "": as the server decides
   FieldValidation field_validation = FieldValidation::kDefault;
   std::optional<Nanos> timeout{};
 };
-using UpdateOptions = CreateOptions;
+using UpdateOptions = CreateOptions;  // both verbs have the same options
 
+// The options of patch and apply.
 struct PatchOptions {
-  bool dry_run = false;
+  bool dry_run = false;         // the server checks the request and stores nothing
   std::string field_manager{};  // required by the server for apply
   bool force = false;           // apply only: take over fields of other managers
   FieldValidation field_validation = FieldValidation::kDefault;
   std::optional<Nanos> timeout{};
 };
 
+// What happens to the objects that the deleted one owns: as the server decides, they stay, or they are deleted after it
+// or before it.
 enum class Propagation : std::uint8_t { kDefault, kOrphan, kBackground, kForeground };
 
+// The options of delete.
 struct DeleteOptions {
-  Optional<std::int64_t> grace_period_seconds{};
+  Optional<std::int64_t> grace_period_seconds{};  // absent: the default of the kind; 0: at once
   Propagation propagation_policy = Propagation::kDefault;
   std::string uid{};               // precondition: delete only this incarnation
   std::string resource_version{};  // precondition: only if unchanged
@@ -101,8 +113,8 @@ struct LogOptions {
 
 // The body of a PATCH and its media type.
 struct Patch {
-  std::string_view content_type;
-  std::string body;
+  std::string_view content_type;  // "application/merge-patch+json"
+  std::string body;               // the patch as JSON
 };
 Patch MergePatch(std::string_view json);           // RFC 7386
 Patch JsonPatch(std::string_view json);            // RFC 6902

@@ -77,8 +77,10 @@ Result<L> TakeList(Result<AnyRef> list) {
 template <typename L>
 class Pages {
  public:
+  // ResourceClient::Pages() calls this. Sends nothing.
   Pages(RawResource resource, ListOptions options) : cursor_(std::move(resource), std::move(options)) {}
 
+  // An input iterator, which requests a page when it is made and when it advances.
   class Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -87,6 +89,7 @@ class Pages {
     using reference = const Result<L>&;
     using pointer = const Result<L>*;
 
+    // begin() calls this.
     explicit Iterator(Pages* pages) : pages_(pages) { pages_->Load(); }
     reference operator*() const { return pages_->page_; }
     pointer operator->() const { return &pages_->page_; }
@@ -95,6 +98,7 @@ class Pages {
       return *this;
     }
     void operator++(int) { ++*this; }
+    // Says whether there are no more pages.
     bool AtEnd() const noexcept { return pages_->end_; }
     friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.AtEnd(); }
 

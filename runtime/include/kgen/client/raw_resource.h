@@ -22,9 +22,11 @@ namespace kgen {
 // segments that are ".", ".." or contain '/' or '%'.
 class RawResource {
  public:
+  // `kind` must live as long as the value and its copies, as the kinds of tables do.
   RawResource(Connection connection, const KindInfo& kind, std::string_view in_namespace)
       : connection_(std::move(connection)), kind_(&kind), namespace_(in_namespace) {}
 
+  // Return the request of the verb, with `body` as JSON. A `subresource` of "" is the object itself.
   Result<ApiRequest> Create(std::string_view object_namespace, std::string body, const CreateOptions& options) const;
   Result<ApiRequest> Update(std::string_view object_namespace, std::string_view name, std::string_view subresource,
                             std::string body, const UpdateOptions& options) const;
@@ -43,6 +45,7 @@ class RawResource {
   Result<ApiRequest> Logs(std::string_view name, const LogOptions& options) const;
   Result<ApiRequest> StreamLogs(std::string_view name, const LogOptions& options) const;
 
+  // Return what the value was made of.
   const Connection& connection() const noexcept { return connection_; }
   const KindInfo& kind() const noexcept { return *kind_; }
   std::string_view namespace_name() const noexcept { return namespace_; }

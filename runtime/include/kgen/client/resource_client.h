@@ -61,6 +61,7 @@ class ResourceClient {
   template <SubresourceName name>
   using BodyOf = typename Sub<name>::Body;
 
+  // Make a client of one namespace, or of all or a cluster-scoped resource with "". Generated code calls these.
   ResourceClient(Connection connection, std::string_view in_namespace)
     requires TypeNamesItsResource<T>
       : requests_(RawResource(std::move(connection), *T::kTable.kind, in_namespace)) {}
@@ -98,6 +99,7 @@ class ResourceClient {
     return Call<T>(requests_.Update(object, "status", options));
   }
 
+  // Returns the object. Fails with kNotFound if there is none.
   [[nodiscard]] Result<T> Get(std::string_view name, const GetOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kGet>
   {
@@ -130,11 +132,14 @@ class ResourceClient {
     return Watcher<T>::Open(raw(), options);
   }
 
+  // Changes what the patch names, and returns the whole object. Fails with kNotFound if there is no such object,
+  // unless the patch is an ApplyPatch().
   [[nodiscard]] Result<T> Patch(std::string_view name, const kgen::Patch& patch, const PatchOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kPatch>
   {
     return Call<T>(requests_.Patch(name, "", patch, options));
   }
+  // Changes the status alone; the server ignores everything else in the patch.
   [[nodiscard]] Result<T> PatchStatus(std::string_view name, const kgen::Patch& patch,
                                       const PatchOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kPatchStatus>
@@ -156,6 +161,8 @@ class ResourceClient {
     return Call<T>(requests_.Apply(object, "status", options));
   }
 
+  // Asks the server to delete the object. One with finalizers stays until they are gone. Fails with kNotFound if there
+  // is none.
   [[nodiscard]] Result<void> Delete(std::string_view name, const DeleteOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kDelete>
   {
@@ -216,6 +223,7 @@ class ResourceClient {
     return Call<BodyOf<sub>>(requests_.CreateSubresource(name, sub.view(), body, options));
   }
 
+  // Return what the client was made of.
   const RawResource& raw() const noexcept { return requests_; }
   const Connection& connection() const noexcept { return requests_.connection(); }
 

@@ -22,6 +22,7 @@ namespace kgen {
 
 // A kind and its resource.
 struct ResourceMapping {
+  // The two names, and whether objects are in namespaces.
   GroupVersionKind kind{};
   GroupVersionResource resource{};
   Scope scope = Scope::kNamespaced;
@@ -54,7 +55,7 @@ class RestMapper {
   // Clears the cache: the next look-up asks the server, and does not wait for a request that is already in flight.
   void Invalidate();
 
-  const Connection& connection() const noexcept;
+  const Connection& connection() const noexcept;  // which the mapper asks through
 
  private:
   class State;

@@ -44,12 +44,14 @@ concept ResourceHasVerb = (verbs | verb) == verbs;
 // The name of a subresource as a template argument: pods.GetSubresource<"resize">("web-0").
 template <std::size_t size>
 struct SubresourceName {
+  // Takes the text with its terminating zero.
   consteval SubresourceName(const char (&name)[size]) {
     for (std::size_t i = 0; i < size; ++i) text[i] = name[i];  // std::copy_n would need <algorithm>
   }
+  // Returns the name.
   constexpr std::string_view view() const noexcept { return {text, size - 1}; }
 
-  char text[size] = {};
+  char text[size] = {};  // ends with a zero
 };
 
 // A subresource that an API document declares, besides status and scale: the type of what clients send and receive, and
@@ -57,6 +59,7 @@ struct SubresourceName {
 // that the server answers with text.
 template <SubresourceName name, typename BodyType, Verbs subresource_verbs>
 struct Subresource {
+  // The arguments of the template.
   using Body = BodyType;
   static constexpr std::string_view kName = name.view();
   static constexpr Verbs kVerbs = subresource_verbs;

@@ -24,6 +24,7 @@
 
 namespace kgen {
 
+// What an event of a watch says about its object.
 enum class WatchType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark };
 std::string_view ToString(WatchType type) noexcept;  // "ADDED"
 template <typename Traits>
@@ -34,10 +35,12 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 // The type-erased form of Watcher, which describes it.
 class AnyWatcher {
  public:
+  // One event, as Next() returns it.
   struct Event {
     WatchType type;
     AnyRef object;  // of a bookmark only metadata.resourceVersion is meaningful
   };
+  // Open a watch of objects of that table.
   static Result<AnyWatcher> Open(const RawResource& resource, const TypeTable& table, const ListOptions& options);
   static void OpenAsync(const RawResource& resource, const TypeTable& table,
                         UniqueFunction<void(Result<AnyWatcher>)> done, const ListOptions& options);
@@ -58,9 +61,10 @@ class AnyWatcher {
 template <typename T>
 class Watcher {
  public:
+  // One event, as Next() returns it.
   struct Event {
     WatchType type;
-    Ref<const T> object;
+    Ref<const T> object;  // of a bookmark only metadata.resourceVersion is meaningful
   };
 
   // Blocks until the server has answered. Errors: as ResourceClient.

@@ -53,6 +53,7 @@ enum class Encoding : std::uint8_t {
   kProtobuf,  // the message of the object, as a list has it: without the envelope that names its kind
 };
 
+// The options of Decode() and of an ObjectDecoder.
 struct DecodeOptions {
   // Default: JSON. Protobuf is decoded to what the server's JSON would be decoded to, or not at all (kDecode): not if
   // it has a field that the table does not know, or text that is not UTF-8. It has no mismatches.
@@ -102,16 +103,18 @@ Result<Json> ParseJson(std::string_view text);
 // checks a few of them, in proportion to what the object added; DecodeAdded() does not.
 class ObjectDecoder {
  public:
+  // What the decoded objects share with each other.
   struct Sharing {
-    bool strings = true;
-    bool subtrees = true;
+    bool strings = true;   // equal texts
+    bool subtrees = true;  // equal members that are structs, lists or maps
   };
+  // Decodes objects of that table.
   explicit ObjectDecoder(const TypeTable& table, Sharing sharing = {true, true});
   ObjectDecoder(ObjectDecoder&& other) noexcept;
   ObjectDecoder& operator=(ObjectDecoder&& other) noexcept;
   ~ObjectDecoder();
 
-  const TypeTable& table() const noexcept;
+  const TypeTable& table() const noexcept;  // the one of the constructor
 
   // Decodes one object into an immutable block. Mismatches go to options.mismatches.
   //
@@ -139,6 +142,7 @@ class ObjectDecoder {
   // Drops up to `entries` shared strings and subtrees, even those that objects use (which keep them alive). Returns
   // true while there are more. The destructor drops all of them at once, which may delay other work of a strand.
   bool FreeStep(std::size_t entries);
+  // What is shared now, and how often a search for it succeeded and failed.
   struct Stats {
     std::uint64_t strings = 0, string_hits = 0, subtrees = 0, subtree_hits = 0, subtree_misses = 0;
     std::size_t bytes = 0;  // of the tables of pool and memo

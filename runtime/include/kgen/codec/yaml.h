@@ -43,12 +43,13 @@ namespace kgen::yaml {
 // A position in the text. Both count from 1; columns count code points, not bytes, and a byte order mark is not
 // counted.
 struct Mark {
-  std::uint32_t line = 1;
-  std::uint32_t column = 1;
+  std::uint32_t line = 1;    // from 1
+  std::uint32_t column = 1;  // from 1
 
   friend bool operator==(const Mark&, const Mark&) = default;
 };
 
+// What a node is. Scalars stand before kList.
 enum class Kind : std::uint8_t { kNull, kBool, kInt, kFloat, kString, kList, kMap };
 
 // "a string", "a list", ...: for messages of the form "expected a map, found a string".
@@ -67,8 +68,11 @@ class Node {
   // Makes a null outside any document, so that arrays of nodes are possible.
   Node() = default;
 
+  // Return what the node is, and where it begins.
   Kind kind() const noexcept { return kind_; }
   Mark mark() const noexcept { return mark_; }
+  // Say whether the node is of that kind; is_number() is true of integers too, and is_scalar() of all but lists and
+  // maps.
   bool is_null() const noexcept { return kind_ == Kind::kNull; }
   bool is_bool() const noexcept { return kind_ == Kind::kBool; }
   bool is_int() const noexcept { return kind_ == Kind::kInt; }
@@ -188,7 +192,7 @@ std::expected<Stream, SyntaxError> Parse(std::string text, const Options& option
 // Compact JSON of a tree: keys in source order, or sorted by bytes, at every level. Strings are valid UTF-8 by
 // construction.
 struct JsonOptions {
-  bool sort_keys = false;
+  bool sort_keys = false;  // Default: false, in the order of the source.
 };
 std::string ToJson(const Node& node, const JsonOptions& options = {});
 

@@ -65,7 +65,9 @@ class CachedClient {
 
   // --- Reads.
   //
-  // Errors: kInvalidArgument  the caches have not been started; the namespace is not cached; no such index
+  // Errors: kInvalidArgument  the caches have not been started; the namespace is not cached; no such index; a list of
+  //                           all namespaces without ListFilter::held_only where they are divided between processes
+  //         kUnavailable      the namespace is in a shard that this process does not hold
   //         kTimeout          the cache has not caught up with the last write in 5 s; the message names kind, key and
   //                           versions. Or it has not synced in time
   //         kForbidden, ...   the server refuses to list the kind (see Cache::WaitForSync())

@@ -54,6 +54,7 @@ struct ResourceMapping;
 struct Unstructured;
 
 namespace controller {
+class CacheHandler;
 class KindCache;
 class CachesState;
 }  // namespace controller
@@ -74,6 +75,14 @@ struct CachesOptions {
   // without a namespace means all that no other scope names. Two for the same namespace are an error. Cluster-scoped
   // kinds ignore these scopes.
   std::vector<InformerScope> scopes{};
+  // Default: false. True: Caches::AddNamespace() and its like change the namespaces while the caches run. `scopes` then
+  // has the first ones, none by default, each with a namespace; a namespace that it names has the selectors given there
+  // whenever it is added. Cluster-scoped kinds and the kinds of `scopes_of` do not change.
+  bool changing_namespaces = false;
+  // Default: none. A label selector, "tenant=yes": the caches hold the namespaces with these labels, besides the ones
+  // in `scopes`, and follow them as they are made, deleted or get other labels, as Caches::SetNamespaces() would. A
+  // namespace that is being deleted is held until it is gone. Needs to list and watch namespaces in the whole cluster.
+  std::string namespaces_by_label{};
   // Default: none. Instead of `scopes`, for some kinds: {{&Pod::kTable, {{.namespace_ = "shop"}}}}. They hold for every
   // version and form of the kind. A namespace for a cluster-scoped kind is an error.
   std::vector<std::pair<const TypeTable*, std::vector<InformerScope>>> scopes_of{};
@@ -93,6 +102,9 @@ struct ListFilter {
   Selector labels{};         // by default everything
   std::string index{};       // the name of an index, see AddIndex(); with `value`
   std::string value{};
+  // With ManagerOptions::shards, and without `namespace_`: the objects in the shards that this process holds at the
+  // moment. Without it such a list fails, because the others are in other processes. Ignored where all are cached.
+  bool held_only = false;
 };
 
 // CacheRegistration: keeps a handler registered with a cache for as long as this object lives. Destroying it removes
@@ -111,18 +123,21 @@ class [[nodiscard]] CacheRegistration {
   void Remove();
   // Returns an error if nothing was registered, as Registration::status() does.
   Result<void> status() const;
-  // Returns true once every informer has synced and the handler has returned from every event of the initial state.
+  // Returns true once every informer has synced and the handler has returned from every event of the initial state. A
+  // namespace that is added later counts from the moment when its informer has synced.
   bool HasSynced() const noexcept;
+  // Blocks until then. Errors: as Cache::WaitForSync(), and kTimeout if `limit` has passed.
+  [[nodiscard]] Result<void> WaitForSync(const std::stop_token& stop = {}, Nanos limit = kNoLimit) const;
   // Returns the number of events that wait, of all scopes.
   std::size_t Backlog() const noexcept;
-  // Returns the registrations with the informers, one for each scope, for SyncOptions::handlers.
-  const std::vector<Registration>& parts() const noexcept { return parts_; }
+
+  const Shared<controller::CacheHandler>& handler() const noexcept { return handler_; }
 
  private:
   friend class controller::KindCache;
-  CacheRegistration(Shared<controller::KindCache> kind_cache, std::vector<Registration> parts) noexcept;
+  CacheRegistration(Shared<controller::KindCache> kind_cache, Shared<controller::CacheHandler> handler) noexcept;
   Shared<controller::KindCache> cache_;
-  std::vector<Registration> parts_;
+  Shared<controller::CacheHandler> handler_;
 };
 
 // AnyCache: one user of the cache of a kind, without the type of its objects. Cache<T> and the controllers are built on
@@ -178,7 +193,8 @@ class Cache {
 
   // Returns the object, or null if there is none. The namespace of the key is empty for a cluster-scoped kind.
   // Errors: kInvalidArgument  the namespace is not cached
-  //         kUnavailable      the cache has not synced yet
+  //         kUnavailable      the cache has not synced yet; or the namespace is in a shard that this process does not
+  //                           hold, see ManagerOptions::shards
   //         kStopped          the cache was stopped before it had synced
   Result<Ref<const T>> Get(const ObjectKey& key) const {
     Result<AnyRef> object = any_.Get(key);
@@ -186,7 +202,7 @@ class Cache {
     return object->template As<T>();
   }
   // Returns the objects that match, in no particular order. Errors: as Get(), and kInvalidArgument if there is no such
-  // index.
+  // index, or if ListFilter::held_only is needed and not set.
   Result<std::vector<Ref<const T>>> List(const ListFilter& filter = {}) const {
     const Result<std::vector<AnyRef>> objects = any_.List(filter);
     if (!objects) return Fail(objects.error());
@@ -282,6 +298,29 @@ class Caches {
   // cannot be created afterwards.
   void Shutdown() const;
   std::vector<cache::InformerStatus> status() const;  // one for each informer
+
+  // Change the namespaces that are cached, see CachesOptions::changing_namespaces, for all kinds that are in use and
+  // for those that will be. The informers of other namespaces go on as they are.
+  //
+  // A namespace that is added begins with a list, whose objects the handlers get as initial events. A CachedClient's
+  // first read of the namespace waits for the list, as the first read of a kind does. Reads of all namespaces include
+  // it when it has synced; one that the server forbids holds up nothing, and status() says so.
+  //
+  // Reads of a namespace that is removed fail with kInvalidArgument at once. Each handler gets what was under way, and
+  // then Left for each object that it knows. RemoveNamespace() and SetNamespaces() block until all handlers have
+  // returned from that; not on a thread that must not block, nor in a handler. A namespace that is added again begins
+  // anew; a handler gets its objects after the last Left.
+  //
+  // Errors: kInvalidArgument  changing_namespaces is not set, namespaces_by_label is, or the name is no DNS label
+  //         kCancelled        `stop` was requested before all handlers were told; the change is made nevertheless
+  //         kStopped          after Shutdown(), or the caches were stopped before all handlers were told
+  [[nodiscard]] Result<void> AddNamespace(std::string_view name) const;
+  [[nodiscard]] Result<void> RemoveNamespace(std::string_view name, const std::stop_token& stop = {}) const;
+  // Adds and removes what is needed so that these are the namespaces.
+  [[nodiscard]] Result<void> SetNamespaces(const std::vector<std::string>& names,
+                                           const std::stop_token& stop = {}) const;
+  // Returns the namespaces, in alphabetical order.
+  std::vector<std::string> namespaces() const;
 
   const Connection& connection() const noexcept;
   const Shared<controller::CachesState>& state() const noexcept { return state_; }

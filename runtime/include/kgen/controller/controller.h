@@ -179,7 +179,8 @@ class Controller {
 
   const std::string& name() const noexcept;
   // Schedules a key to be reconciled, now or after a delay, for a reason that no watch reports. Keys that are enqueued
-  // before the controller runs are kept; keys that are enqueued after it has stopped are dropped.
+  // before the controller runs are kept; keys that are enqueued after it has stopped are dropped. With
+  // ManagerOptions::shards, keys on which this process does not work at the moment are dropped, too.
   void Enqueue(const ObjectKey& key, const RequestOptions& options = {}) const;
 
  private:
@@ -317,7 +318,8 @@ class [[nodiscard]] ControllerBuilder {
   ControllerBuilder&& ReconciliationTimeout(Nanos timeout) && {
     return spec_.reconciliation_timeout = timeout, std::move(*this);
   }
-  // Sets whether the controller runs only in the leader, as it does by default. false: it runs in every replica.
+  // Sets whether the controller runs only in the leader, as it does by default. false: it runs in every replica. With
+  // ManagerOptions::shards every replica runs it for its part of the keys, whatever is set here.
   ControllerBuilder&& NeedLeaderElection(bool needs) && { return spec_.need_leader_election = needs, std::move(*this); }
 
   // Sets whether an exception of the function is an error of its call, as it is by default. false: it ends the process,
@@ -429,6 +431,8 @@ class [[nodiscard]] ControllerBuilder {
         case AnyEvent::Type::kDeleted:
           return functions.on_delete({e.key, e.before.As<Seen>(), e.final_state_unknown, e.reason, e.version},
                                      requests);
+        case AnyEvent::Type::kLeft:
+          return;  // controllers do not get it
       }
     };
   }

@@ -25,6 +25,7 @@
 
 #include "kgen/client/options.h"
 #include "kgen/controller/cached_client.h"
+#include "kgen/controller/caches.h"
 #include "kgen/controller/status_part.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
@@ -56,8 +57,13 @@ struct Written {
 
 namespace detail {
 
-// Returns whether applying `wanted` as `manager` can change nothing; see ApplyIfChanged.
-bool AlreadyApplied(const void* wanted, const void* cached, const TypeTable& table, std::string_view manager);
+// Returns whether applying `wanted` as `manager` can change nothing; see ApplyIfChanged. Without `caches`, no answer of
+// the server is known.
+bool AlreadyApplied(const void* wanted, const void* cached, const TypeTable& table, std::string_view manager,
+                    const Caches* caches);
+// Keeps in `caches` what the server has added to `wanted`, if AlreadyApplied() will need it.
+void RememberApplied(const void* wanted, const void* answer, const TypeTable& table, std::string_view manager,
+                     const Caches& caches);
 Result<void> CheckSameKey(const ObjectKey& before, const ObjectKey& after);
 
 template <typename T>
@@ -172,7 +178,10 @@ template <typename T, typename F>
 //   * Each of them has the value of `wanted`: quantities, times and durations compare by value, members in any order.
 //     Elements of a list with keys are found by them and have to be in the same order; they may leave out a key that
 //     the server fills in, as it does the protocol of a port. A list, map or struct that is owned as a whole has to be
-//     equal as a whole, so that a member that is no longer wanted is noticed.
+//     equal as a whole, so that a member that is no longer wanted is noticed. It may have more members only if they are
+//     the same that the server has added in its answer to the same `wanted` before, as it does in volumeClaimTemplates:
+//     the caches keep a hash of such answers (20,000 at most, 2 MB). So the first call of a process sends such an
+//     object.
 // It sends the apply when in doubt: when the cache has no managedFields (a transform may drop them), when the server
 // stores a value in another spelling, or none for an empty one, or when `wanted` contains a null, a resourceVersion, a
 // uid or the status of a kind with that subresource. That costs a request; an apply that changes nothing does not
@@ -187,11 +196,12 @@ template <typename T>
   if (!cached) return Fail(std::move(cached).error());
   const std::string_view manager =
       options.field_manager.empty() ? client.field_manager() : std::string_view(options.field_manager);
-  if (*cached && detail::AlreadyApplied(&wanted, cached->get(), T::kTable, manager)) {
+  if (*cached && detail::AlreadyApplied(&wanted, cached->get(), T::kTable, manager, &client.caches())) {
     return Written<T>{**cached, OperationResult::kUnchanged};
   }
   Result<T> applied = client.Apply(wanted, options);
   if (!applied) return Fail(std::move(applied).error());
+  if (!options.dry_run) detail::RememberApplied(&wanted, &*applied, T::kTable, manager, client.caches());
   OperationResult operation = *cached ? OperationResult::kUpdated : OperationResult::kCreated;
   if (*cached && (*cached)->metadata.resourceVersion == applied->metadata.resourceVersion) {
     operation = OperationResult::kUnchanged;

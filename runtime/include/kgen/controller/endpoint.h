@@ -71,6 +71,7 @@ struct TlsFiles {
   std::string key_file{};
 };
 
+// The options of an Endpoint.
 struct EndpointOptions {
   // Default: ":8080", which is this port of all addresses of the machine. "127.0.0.1:8080", "[::1]:8080",
   // "localhost:8080". Port 0 is any free one. "" turns the endpoint off: then it accepts every call and does nothing.
@@ -101,6 +102,7 @@ struct EndpointOptions {
 
 // A page, as a function of AddPage() returns it.
 struct EndpointPage {
+  // What the response has.
   std::string body{};
   std::string content_type = "text/plain; charset=utf-8";
 };
@@ -115,6 +117,7 @@ struct EndpointPage {
 // failure.
 class Endpoint {
  public:
+  // What is added: a check of health, a section of /debug, and a page.
   using Check = std::function<Result<void>(std::stop_token)>;
   using Section = std::function<std::string()>;
   using Page = std::function<Result<EndpointPage>(std::stop_token)>;

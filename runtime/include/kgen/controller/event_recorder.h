@@ -41,20 +41,22 @@
 
 namespace kgen {
 
+// The options of an EventRecorder.
 struct EventRecorderOptions {
   // reportingController, a qualified name: "shop.example.com/orders". Required: without it every event is dropped.
   std::string controller{};
   std::string instance{};  // reportingInstance, at most 128 bytes; "": the controller, "-" and the name of the host
 };
 
+// The types of Events that servers know.
 enum class EventType : std::uint8_t { kNormal, kWarning };
 
 // Describes what happened. The views are read during the call.
 struct EventDetails {
-  EventType type = EventType::kNormal;
-  std::string_view reason;  // why, in one word for programs: "OutOfStock". Required, at most 128 bytes
-  std::string_view action;  // what the controller did or tried: "Ship". Required, at most 128 bytes
-  std::string_view note{};  // for people; cut to 1024 bytes
+  EventType type = EventType::kNormal;  // kWarning: somebody may have to act
+  std::string_view reason;              // why, in one word for programs: "OutOfStock". Required, at most 128 bytes
+  std::string_view action;              // what the controller did or tried: "Ship". Required, at most 128 bytes
+  std::string_view note{};              // for people; cut to 1024 bytes
 };
 
 // The numbers of events since the recorder was made.
@@ -71,6 +73,7 @@ struct EventCounts {
   std::uint64_t unavailable = 0;  // after all retries
   std::uint64_t stopped = 0;      // recorded after Stop(), or not written when its limit passed
 
+  // Returns the number of events that were dropped, by any cause.
   std::uint64_t dropped() const noexcept { return invalid + spam + queue_full + refused + unavailable + stopped; }
   // Returns the number of events that are not written yet: queued, or waiting to be counted in a series.
   std::uint64_t pending() const noexcept { return recorded - written - dropped(); }
@@ -102,6 +105,7 @@ EventObject EventObjectOf(const T& object) noexcept {
 // before the first event.
 class EventRecorder {
  public:
+  // Makes a recorder that writes through `connection`.
   EventRecorder(const Connection& connection, EventRecorderOptions options);
   // Copied even where it could be moved, so that a handle is never empty.
   EventRecorder(const EventRecorder&) = default;
@@ -121,7 +125,7 @@ class EventRecorder {
     Record(detail::EventObjectOf(regarding), &second, details);
   }
 
-  EventCounts counts() const;
+  EventCounts counts() const;  // so far
 
   // Accepts no more events (they are dropped) and writes those that are left, with the last counts of series. Blocks
   // until that is done, but at most for `limit`, and then drops the rest. A limit of zero drops them at once; kNoLimit

@@ -43,7 +43,15 @@ namespace kgen {
 
 namespace controller {
 class ElectorState;
-}
+class ManagerState;
+class MemberState;
+}  // namespace controller
+
+// For LeaderElectionOptions::coordinated: what the control plane compares. Both are versions such as "1.4.0".
+struct CoordinatedElection {
+  std::string binary_version{};     // of this program; required
+  std::string emulation_version{};  // which version it behaves like. Default: its binary version.
+};
 
 struct LeaderElectionOptions {
   std::string name{};        // of the Lease; required
@@ -60,6 +68,14 @@ struct LeaderElectionOptions {
   // Whether Release() clears the holder of the Lease. Default: true. If false, it only stops renewing.
   bool release = true;
   std::vector<std::pair<std::string, std::string>> labels{};  // set on the Lease, beside those that it has
+  // Default: absent, and processes compete. Otherwise the control plane chooses the leader (KEP-4355; gate
+  // CoordinatedLeaderElection, off by default): the candidate with the oldest emulation version, so that a rolling
+  // update does not hand the Lease to a new version while an old one may get it back. This process then keeps a
+  // LeaseCandidate of the name `identity`, which must be a DNS subdomain, never takes the Lease by itself, and ends its
+  // work when the control plane prefers another one. A server without LeaseCandidates is asked again every minute, and
+  // meanwhile processes compete as without this option. The control plane compares time stamps with its own clock, so
+  // what is said above about clock rates holds only as far as the clocks agree.
+  std::optional<CoordinatedElection> coordinated{};
 };
 
 // A candidate, which can lead once. It is a handle; when the last copy is destroyed, renewing stops, and the Lease
@@ -67,6 +83,10 @@ struct LeaderElectionOptions {
 //
 // Its requests do not wait for the limits of the connection (Config::qps), so that a busy controller does not lose its
 // Lease. A request fails with kTimeout after half the renew deadline, but not before a second.
+//
+// A Lease that has a map of shards (kgen/controller/shards.h) with members is not acquired, whether it has a holder or
+// not: the members work. So a group of shards whose Lease has the name of an earlier election replaces that, and the
+// other way round, without two at work at a time.
 //
 // Reports to the connection's observer (OnLeadershipChanged) when it starts or stops leading, when another process
 // leads, when acquiring or renewing fails (immediately if the error code has changed, otherwise once a minute), and
@@ -92,7 +112,7 @@ class LeaderElector {
   // Blocks until this process no longer leads. Success means that `stop` was requested, or Release() called; then
   // renewing goes on until Release(). Errors say how leadership was lost:
   //         kTimeout          no renewal succeeded within the renew deadline; the message has the last failure
-  //         kConflict         the Lease has another holder, or none
+  //         kConflict         the Lease has another holder, or none; or the control plane prefers another candidate
   //         kInvalidArgument  Acquire() has not succeeded, or a thread that must not block
   [[nodiscard]] Result<void> WaitUntilLost(std::stop_token stop = {}) const;
 
@@ -123,7 +143,12 @@ class LeaderElector {
   std::uint64_t slow_paths() const noexcept;
 
  private:
+  friend class controller::ManagerState;
+  friend class controller::MemberState;
   class Handle;
+  // For a member of shards, which makes the map.
+  static Result<LeaderElector> NewForShards(const Connection& connection, LeaderElectionOptions options);
+  const Shared<controller::ElectorState>& state() const noexcept;
   explicit LeaderElector(Shared<Handle> handle) noexcept;
   Shared<Handle> handle_;
 };

@@ -37,12 +37,14 @@ class Caches;
 class Connection;
 class SharedInformerFactory;
 
+// A label of a series.
 struct MetricLabel {
   std::string name;
   std::string value;
   friend auto operator<=>(const MetricLabel&, const MetricLabel&) = default;
 };
 
+// The types of Prometheus that a family may have.
 enum class MetricType : std::uint8_t { kCounter, kGauge, kHistogram };
 
 // The current value of one series.
@@ -55,8 +57,8 @@ struct MetricSample {
 
 // All series of one name. They have the same label names.
 struct MetricFamily {
-  std::string name;
-  std::string help{};
+  std::string name;    // "workqueue_depth"
+  std::string help{};  // what it counts, for people
   MetricType type = MetricType::kGauge;
   std::vector<double> bounds{};  // of a histogram: the upper bounds of its buckets, ascending, without infinity
   std::vector<MetricSample> samples{};
@@ -116,13 +118,17 @@ class Metrics {
   void AddProcess();
 
   // Adds the metrics of the informers of a factory or of caches, also of those that they make later: kgen_informer_*
-  // (docs/operate/README.md). A manager adds its own, with its name. `manager` is the label of that name; informers
+  // (docs/reference/metrics.md). A manager adds its own, with its name. `manager` is the label of that name; informers
   // that have all labels in common are one series, with the sums of their counts, so add each factory once. What is
   // added stays in memory as long as the registry, and shows its last state after it was stopped.
   void AddInformersOf(const SharedInformerFactory& factory, std::string_view manager = {});
   void AddInformersOf(const Caches& caches, std::string_view manager = {});
 
-  // Returns everything in the format of PrometheusText(). Blocks for as long as the collectors do.
+  // Returns the current values of all series. Blocks for as long as the collectors do. Errors: kUserCode  a collector
+  // threw an exception
+  Result<std::vector<MetricFamily>> Read() const;
+  // Returns everything in the format of PrometheusText(). Blocks as Read() does. If some series of a family have the
+  // label `cluster` (kgen/controller/clusters.h), the others get it with the value "", which Prometheus treats as none.
   // Errors: kUserCode         a collector threw an exception
   //         kInvalidArgument  what the collectors return contradicts each other or the series, see PrometheusText()
   Result<std::string> Text() const;
@@ -137,7 +143,7 @@ class Metrics {
 class Metrics::Counter {
  public:
   Counter() noexcept = default;
-  void Add(std::uint64_t n = 1) noexcept;
+  void Add(std::uint64_t n = 1) noexcept;  // lets the number grow by n
 
  private:
   friend class Metrics;
@@ -149,7 +155,7 @@ class Metrics::Counter {
 class Metrics::Gauge {
  public:
   Gauge() noexcept = default;
-  void Set(double value) noexcept;
+  void Set(double value) noexcept;       // replaces the number
   void Add(double difference) noexcept;  // may be negative
 
  private:
@@ -163,7 +169,7 @@ class Metrics::Gauge {
 class Metrics::Histogram {
  public:
   Histogram() noexcept = default;
-  void Observe(double value) noexcept;
+  void Observe(double value) noexcept;  // adds a value to the distribution
   void Observe(Nanos duration) noexcept { Observe(std::chrono::duration<double>(duration).count()); }  // in seconds
 
  private:

@@ -156,6 +156,8 @@ class Predicate : public detail::EventPredicate {
               return functions.on_update.Of({e.key, e.before.As<T>(), e.now.As<T>(), e.reason, e.version});
             case AnyEvent::Type::kDeleted:
               return functions.on_delete.Of({e.key, e.before.As<T>(), e.final_state_unknown, e.reason, e.version});
+            case AnyEvent::Type::kLeft:
+              break;  // controllers do not get it
           }
           return detail::Verdict::kNone;
         })) {}
@@ -166,7 +168,7 @@ class Predicate : public detail::EventPredicate {
     requires(std::is_invocable_r_v<bool, const std::decay_t<F>&, const T&>)
   Predicate(F&& function)  // implicit, as for std::function
       : EventPredicate(detail::JudgeOf([function = std::decay_t<F>(std::forward<F>(function))](const AnyEvent& e) {
-          const Ref<const T> object = (e.type == AnyEvent::Type::kDeleted ? e.before : e.now).template As<T>();
+          const Ref<const T> object = (e.now ? e.now : e.before).template As<T>();
           return object ? detail::VerdictOf(function(*object)) : detail::Verdict::kNone;
         })) {}
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "kgen/core/function.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
@@ -96,6 +97,13 @@ class AnyWorkQueue : public SharedObject {
   virtual std::size_t size() = 0;
   virtual WorkQueueMetrics metrics() = 0;
   virtual Result<void> Process(int workers, const std::stop_token& stop, Reconciler reconcile, bool drain) = 0;
+  // Process() without a drain, for a caller that does not block, and so without a thread while nothing is ready. If it
+  // succeeds, `done` is called once, as posted work, after the function has been destroyed.
+  virtual Result<void> Start(int workers, const std::stop_token& stop, Reconciler reconcile,
+                             UniqueFunction<void()> done) = 0;
+  // For the end of an executor, which drops posted work: shuts down, and destroys the function and `done` of Start()
+  // now, or with the last running call.
+  virtual void Abandon() = 0;
   virtual void ShutDown() = 0;
   virtual Result<void> ShutDownWithDrain(const std::stop_token& stop) = 0;
   virtual bool ShuttingDown() = 0;

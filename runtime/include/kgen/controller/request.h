@@ -76,6 +76,8 @@ class Request {
 
   const ObjectKey& key() const noexcept;
   std::string_view controller() const noexcept;  // its name
+  // The name of the cluster that client() reads and writes, see kgen/controller/clusters.h; "" in an ordinary manager.
+  std::string_view cluster() const noexcept;
   // Identifies this call: 16 hexadecimal digits at random, which do not repeat within a controller. The observer gets
   // it with what Log() is given and with the error of the call, as "reconcile 5e2fd1c0a93b7c44: ".
   std::string_view id() const noexcept;
@@ -88,7 +90,8 @@ class Request {
   int failures() const noexcept;
 
   // Returns a client that reads from caches and writes to the server on behalf of this call: whatever blocks ends with
-  // kCancelled once stop() is requested, and with leader election a write fails once the lease may have been lost.
+  // kCancelled once stop() is requested, and with leader election a write fails once the lease may have been lost. With
+  // shards a write fails, with kCancelled, once the key may belong to another process.
   const CachedClient& client() const noexcept;
   // Returns the object of the request from the cache, no older than the last write that this manager's clients made to
   // it; null if there is none. Blocks until the cache has seen that write. Return its errors, as KGEN_TRY does: an
@@ -100,10 +103,17 @@ class Request {
     return client().template Get<T>(key());
   }
 
-  // Returns a token that is stopped when the controller stops, the lease is lost or the deadline passes.
+  // Returns a token that is stopped when the controller stops, the lease is lost or the deadline passes; with shards
+  // also when writes for the key are refused, see ShardOptions::drain_limit.
   const std::stop_token& stop() const noexcept;
   // Returns when reconciling should end, by the executor's clock; Waiter::kNoDeadline if the controller has none.
   TimePoint deadline() const noexcept;
+
+  // Returns a number for other systems than the API server (a fencing token). Whenever the key gets another owner, or
+  // the same one again, the number is greater; so a system that remembers the greatest one and refuses smaller ones
+  // refuses what a stopped process sends when it goes on. It is for one key: numbers of two keys cannot be compared. 0
+  // without ManagerOptions::shards.
+  std::uint64_t fence() const noexcept;
 
   // Sends a message with fields to the observer, together with the controller's name, the key and the id. A log writes
   // them as fields, see docs/logging.md. Never put a secret there. A debug message costs little while nothing writes

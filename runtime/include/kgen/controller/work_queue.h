@@ -49,11 +49,15 @@ namespace kgen {
 
 struct Unstructured;
 struct PartialObjectMetadata;
+namespace controller {
+class ControllerRunner;
+}
 
-inline constexpr int kNormalPriority = 0;
+inline constexpr int kNormalPriority = 0;  // of everything that says nothing else
 // The priority of work that no change has caused: objects of the first list, and resyncs. Changes overtake these.
 inline constexpr int kLowPriority = -100;
 
+// The options of a WorkQueue.
 struct WorkQueueOptions {
   std::string name = "unnamed";  // Default: "unnamed". For metrics, messages and traces.
   Shared<Executor> executor{};   // Default: DefaultExecutor().
@@ -67,6 +71,7 @@ struct WorkQueueOptions {
   bool measure_durations = false;
 };
 
+// The options of Add().
 struct AddOptions {
   // A delay. Absent or zero: none; kNever: until the key is added again. A negative one is reported to the observer and
   // counts as zero.
@@ -87,11 +92,13 @@ struct Requeue {
   // error. Nothing has failed, so the observer is not notified.
   bool back_off = false;
 
+  // Make the values that the members describe.
   static Requeue Done() { return {}; }
   static Requeue After(Nanos delay) { return {.after = delay}; }
   static Requeue BackOff() { return {.back_off = true}; }
 };
 
+// The options of Process().
 struct ProcessOptions {
   // Whether Process() finishes the items that are ready when a stop is requested; otherwise it drops them. Items that
   // wait for a delay are always dropped.
@@ -110,9 +117,10 @@ class WorkQueue {
  public:
   static_assert(alignof(Key) <= alignof(void*), "WorkQueue: keys with a larger alignment are not supported");
 
+  // An item that was handed out.
   struct Item {
     Key key;
-    int priority;
+    int priority;  // larger ones go first
   };
 
   explicit WorkQueue(WorkQueueOptions options = {})
@@ -145,10 +153,11 @@ class WorkQueue {
   // elsewhere. The function is destroyed before Process() returns, so it may hold the queue and refer to the caller.
   //
   // Calls run as Blocking work of the executor, which therefore needs at least one thread for them beside the thread of
-  // Process(). They may block, and each one that does holds a thread; a worker without work holds none. Success forgets
-  // the key's failures. After an error the key comes back with its priority and the delay of the rate limiter, and the
-  // observer is notified; after a terminal one (TerminalError()) it does not come back before the next Add(). An
-  // exception counts as an error with code kUserCode. Done() is not needed: the end of a call is the end of its
+  // Process(). They may block, and each one that does holds a thread; a worker without work holds none, and one with
+  // much work gives its thread to other Blocking work that waits, after 64 items or a tenth of a second. Success
+  // forgets the key's failures. After an error the key comes back with its priority and the delay of the rate limiter,
+  // and the observer is notified; after a terminal one (TerminalError()) it does not come back before the next Add().
+  // An exception counts as an error with code kUserCode. Done() is not needed: the end of a call is the end of its
   // processing.
   //
   // Errors: kInvalidArgument  `workers` is less than 1, another Process() of this queue runs, or a thread that must not
@@ -210,6 +219,7 @@ class WorkQueue {
   bool ShuttingDown() const { return queue().ShuttingDown(); }
 
  private:
+  friend class controller::ControllerRunner;
   detail::AnyWorkQueue& queue() const noexcept { return handle_->queue(); }
   static detail::ItemReceiver ReceiverOf(std::optional<Item>& item) noexcept {
     return {&item, [](void* to, const void* key, int priority) {

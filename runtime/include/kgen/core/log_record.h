@@ -41,6 +41,7 @@ std::string_view ToString(LogComponent component) noexcept;  // "informer", "han
 // long as the field: a temporary in the call that gets the field does.
 class LogValue {
  public:
+  // Take a text, a number or a bool. A null pointer is an empty text.
   template <typename T>
     requires std::is_convertible_v<const T&, std::string_view>
   LogValue(const T& text) noexcept : kind_(Kind::kText), text_(text) {}
@@ -53,6 +54,7 @@ class LogValue {
   LogValue(double number) noexcept : kind_(Kind::kReal), real_(number) {}
   LogValue(std::same_as<bool> auto value) noexcept : kind_(Kind::kBool), bool_(value) {}
 
+  // Says whether the value is a text, and returns it; "" for other values.
   bool is_text() const noexcept { return kind_ == Kind::kText; }
   std::string_view text() const noexcept { return is_text() ? text_ : std::string_view(); }
   // True if ToString() is also the value in JSON: for numbers but infinities and NaN, and for bool.
@@ -71,6 +73,7 @@ class LogValue {
   };
 };
 
+// A name and a value in a record of the log.
 struct LogField {
   std::string_view key;
   LogValue value;

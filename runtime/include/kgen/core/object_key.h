@@ -21,10 +21,11 @@ namespace kgen {
 //   ObjectKey::Namespaced("default", "web-0"), or {"default", "web-0"}
 //   ObjectKey::ClusterWide("node-1")                       {"node-1"} does not compile
 struct ObjectKey {
-  String namespace_{};
+  String namespace_{};  // "" for cluster-scoped objects
   String name{};
 
   ObjectKey() noexcept = default;
+  // Make the key of an object in a namespace, and of a cluster-scoped object.
   ObjectKey(String of_namespace, String of_name) noexcept
       : namespace_(std::move(of_namespace)), name(std::move(of_name)) {}
   static ObjectKey Namespaced(String of_namespace, String of_name) noexcept {
@@ -49,10 +50,12 @@ struct ObjectKey {
   }
 };
 
+// A group of the API and one of its versions.
 struct GroupVersion {
-  String group{};
+  String group{};  // "" for the core group
   String version{};
   std::string str() const;  // "apps/v1", "v1": as in apiVersion
+  // Parses what str() returns. Errors: kInvalidArgument.
   static Result<GroupVersion> Parse(std::string_view api_version);
   friend bool operator==(const GroupVersion&, const GroupVersion&) = default;
   template <typename Traits>
@@ -61,6 +64,7 @@ struct GroupVersion {
   }
 };
 
+// Names a kind, as apiVersion and kind of an object do.
 struct GroupVersionKind {
   String group{};
   String version{};
@@ -74,6 +78,7 @@ struct GroupVersionKind {
   }
 };
 
+// Names a resource, as a URL does.
 struct GroupVersionResource {
   String group{};
   String version{};

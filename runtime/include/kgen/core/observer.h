@@ -26,6 +26,9 @@
 // there are more, repetitions of a controller's failures share a line; first failures and terminal errors still have
 // their own.
 //
+// `cluster` of an event is the name of the cluster that it is about (kgen/controller/clusters.h), and "" in a program
+// without several clusters.
+//
 // Every function has an empty default; every event is an aggregate that may grow. Functions are called on the thread of
 // the event or on one of the executor, possibly on several threads at once, and must not block. Their exceptions are
 // ignored.
@@ -49,8 +52,11 @@
 
 namespace kgen {
 
+// Receives what the library reports: one struct for each kind of event, and one function for each struct. Derive from
+// it and override what you need; the others ignore their event. References and pointers are valid during the call only.
 class Observer : public SharedObject {
  public:
+  // A list or a watch of an informer failed, and is tried again.
   struct ListOrWatchFailed {
     std::string_view informer;  // "pods", "deployments.apps/v1 in default"; in the log also a list of several
     bool watch = false;         // else the list
@@ -60,6 +66,7 @@ class Observer : public SharedObject {
     bool gave_up = false;  // a wait for the sync ends with this error
     std::size_t count = 1;
     std::size_t informers = 1;  // different ones among these
+    std::string_view cluster{};
   };
   struct Recovered {           // what a call above or below reported as failed works again
     std::string_view source;   // the informer, or the queue; in the log also a list of several informers
@@ -67,12 +74,14 @@ class Observer : public SharedObject {
     std::size_t failures = 0;  // in a row
     Nanos after{};             // since the first of these
     std::size_t count = 1;
+    std::string_view cluster{};
   };
   struct ObjectRefused {  // the last good state stays, marked stale
     std::string_view informer;
     const ObjectKey* key = nullptr;  // as far as it could be read
     const Error* error = nullptr;
     std::size_t count = 1;
+    std::string_view cluster{};
   };
   struct FieldRefused {  // kept raw, reads as absent
     std::string_view informer;
@@ -80,6 +89,7 @@ class Observer : public SharedObject {
     std::string_view path;
     std::string_view message;
     std::size_t count = 1;
+    std::string_view cluster{};  // "": not one of several
   };
   // The file of a saved cache (InformerOptions::warm_start) is not used, and the informer lists; or the cache could not
   // be saved, and the informer goes on without.
@@ -91,12 +101,14 @@ class Observer : public SharedObject {
     Nanos retry_in{};  // of a save
     std::size_t count = 1;
     std::size_t informers = 1;  // different ones among these
+    std::string_view cluster{};
   };
   struct HandlerFailed {  // threw; the event counts as handled
     std::string_view informer;
     const ObjectKey* key = nullptr;
     std::string_view what;
     std::size_t count = 1;
+    std::string_view cluster{};  // "": not one of several
   };
   struct ReconcileFailed {   // returned an error or threw; tried again, except during a shutdown
     std::string_view queue;  // WorkQueueOptions::name
@@ -107,6 +119,7 @@ class Observer : public SharedObject {
     bool terminal = false;  // not tried again until the object changes
     std::size_t count = 1;
     std::size_t objects = 1;  // different ones among these
+    std::string_view cluster{};
   };
   struct Logged {             // by a reconcile function, see Request::Log(), and now and then by the library
     std::string_view source;  // the controller
@@ -116,7 +129,9 @@ class Observer : public SharedObject {
     LogComponent component = LogComponent::kController;
     std::string_view id{};  // of the call, Request::id()
     std::span<const LogField> fields{};
+    std::string_view cluster{};
   };
+  // This process began or ceased to lead, or an attempt at the lease failed.
   struct LeadershipChanged {
     std::string_view lease;        // "kube-system/shop"
     std::string_view identity;     // of this process
@@ -124,23 +139,29 @@ class Observer : public SharedObject {
     bool leading = false;          // whether this process leads
     const Error* error = nullptr;  // why it was lost, or could not be acquired or renewed
     std::size_t count = 1;
+    std::string_view cluster{};
   };
   struct EventDropped {      // an Event that a controller recorded and that does not reach the server
     std::string_view about;  // "pods default/web-0: Started"
     std::string_view why;
     std::size_t count = 1;
+    std::string_view cluster{};
   };
   struct CheckFailed {       // of the endpoint: a health or readiness check, or an answer that could not be made
     std::string_view check;  // "/readyz/caches"
     const Error* error = nullptr;
     std::size_t count = 1;
+    std::string_view cluster{};
   };
+  // A call of a handler took long.
   struct HandlerSlow {
     std::string_view informer;
     const ObjectKey* key = nullptr;
     Nanos took{};
     std::size_t backlog = 0;
+    std::string_view cluster{};  // "": not one of several
   };
+  // Many events wait for a handler.
   struct BacklogHigh {
     std::string_view informer;
     std::size_t backlog = 0;  // events that wait
@@ -149,24 +170,30 @@ class Observer : public SharedObject {
     bool merging =
         false;  // whether the limit is reached: events are merged, and the handler misses intermediate states
     std::size_t count = 1;
+    std::string_view cluster{};
   };
+  // An informer has listed its objects.
   struct Relisted {
     std::string_view informer;
     std::string_view resource_version;
     std::size_t objects = 0;
     bool streamed = false;
     Nanos took{};
+    std::string_view cluster{};  // "": not one of several
   };
+  // A connection to a server was opened or lost.
   struct ConnectionChanged {
     std::string_view host;
     bool up = false;
     const Error* error = nullptr;  // why it went down
     std::size_t count = 1;
+    std::string_view cluster{};
   };
   struct ServerWarned {        // a Warning header (code 299) of a response: a deprecated API, an unknown field
     std::string_view what;     // "create deployments default/web"
     std::string_view message;  // the first kilobyte of it
     std::size_t count = 1;
+    std::string_view cluster{};
   };
   // One attempt of a request is over, or a watch is open. Only for observers that want LogLevel::kDebug of
   // LogComponent::kClient, see IsEnabled(). Headers and bodies are there only for those that want kTrace, a body to its
@@ -184,10 +211,13 @@ class Observer : public SharedObject {
     std::string_view request_body{};
     std::string_view response_headers{};
     std::string_view response_body{};
+    std::string_view cluster{};
   };
+  // Something waited for its turn at a limit.
   struct LimiterWaited {
     std::string_view what;  // "get pods", "executor threads"
     Nanos waited{};
+    std::string_view cluster{};
   };
 
   // Whether the observer wants what is reported at that level. Asked before a record at kDebug or kTrace is put
@@ -195,6 +225,7 @@ class Observer : public SharedObject {
   // without asking.
   virtual bool IsEnabled(LogComponent, LogLevel level) const noexcept { return level <= LogLevel::kInfo; }
 
+  // Each is called with the event of its name. The defaults do nothing.
   virtual void OnListOrWatchFailed(const ListOrWatchFailed&) {}
   virtual void OnRecovered(const Recovered&) {}
   virtual void OnObjectRefused(const ObjectRefused&) {}

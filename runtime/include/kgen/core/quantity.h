@@ -28,6 +28,7 @@ namespace kgen {
 class Quantity {
  public:
   constexpr Quantity() noexcept = default;
+  // Take text as it is, and an integer.
   template <detail::TextLike S>
   Quantity(const S& text) : text_(text) {}
   Quantity(std::int64_t value);
@@ -36,7 +37,7 @@ class Quantity {
 
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }
-  bool valid() const noexcept;
+  bool valid() const noexcept;  // whether the text is a quantity
   // Return the amount, rounded up (away from zero) as by Go's Value() and MilliValue(), and saturating at the ends of
   // the range.
   std::int64_t Value() const noexcept;
@@ -66,14 +67,15 @@ class Quantity {
 class IntOrString {
  public:
   constexpr IntOrString() noexcept = default;
-  IntOrString(std::int32_t value);
+  IntOrString(std::int32_t value);  // is_int()
   template <std::floating_point F>
   IntOrString(F) = delete;  // would be cut to an integer
   template <detail::TextLike S>
-  IntOrString(const S& text) : text_(text) {}
+  IntOrString(const S& text) : text_(text) {}  // is_string()
 
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }
+  // Say which of the two it is; neither when unset.
   bool is_int() const noexcept;
   bool is_string() const noexcept { return has_value() && !is_int(); }
   std::int32_t int_value() const noexcept;         // 0 unless is_int(); saturating
@@ -98,6 +100,7 @@ class IntOrString {
 class Bytes {
  public:
   constexpr Bytes() noexcept = default;
+  // Make a value of raw bytes, and of base64, which is taken as it is.
   static Bytes Of(std::string_view raw);
   static Bytes FromBase64(std::string_view base64) { return Bytes(String(base64)); }
 

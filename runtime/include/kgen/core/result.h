@@ -75,6 +75,7 @@ struct ErrorTag {};
 // Thread safety: immutable after construction; copies share their state. 8 bytes.
 class [[nodiscard]] Error {
  public:
+  // Makes an error of this side, without a Status of a server.
   Error(Code code, std::string_view message);
   // Makes an error that keeps the Status; the message is the server's.
   static Error FromStatus(const meta::v1::Status& status, Code code);
@@ -82,7 +83,7 @@ class [[nodiscard]] Error {
   // handshake failed). The message names the address and the reason.
   static Error NotConnected(std::string_view message, Code code = Code::kUnavailable);
 
-  Code code() const noexcept;
+  Code code() const noexcept;                   // what went wrong
   const std::string& message() const noexcept;  // the innermost message, without the operations
   // Returns the server's answer: reason, causes with field paths, retryAfterSeconds. Null if no server was involved.
   const meta::v1::Status* status() const noexcept;
@@ -121,6 +122,7 @@ class [[nodiscard]] Error {
   Shared<const State> state_;
 };
 
+// A value, or the error for which there is none.
 template <typename T>
 using Result = std::expected<T, Error>;
 
@@ -136,6 +138,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   }
 }
 
+// Make the failure that a function returns: `return kgen::Fail(kgen::Code::kInvalidArgument, "no name");`.
 inline std::unexpected<Error> Fail(Code code, std::string_view message) {
   return std::unexpected<Error>(Error(code, message));
 }
@@ -144,9 +147,9 @@ inline std::unexpected<Error> Fail(Error error) { return std::unexpected<Error>(
 // The exception of Must(). what() is Error::ToString().
 class Exception : public std::exception {
  public:
-  explicit Exception(Error error);
+  explicit Exception(Error error);  // what() is made here, once
   const char* what() const noexcept override { return text_.c_str(); }
-  const Error& error() const noexcept { return error_; }
+  const Error& error() const noexcept { return error_; }  // as it was given
 
  private:
   Error error_;

@@ -79,6 +79,7 @@ constexpr std::int64_t MicrosOf(std::chrono::sys_time<D> time) noexcept {
 
 }  // namespace detail
 
+// The value of times: microseconds since 1970, UTC.
 using SysMicros = std::chrono::sys_time<std::chrono::microseconds>;
 
 // A metav1.Time. Assigned values are written in whole seconds.
@@ -96,6 +97,7 @@ class Time {
   void reset() noexcept { word_.reset(); }
   SysMicros value() const noexcept { return SysMicros(std::chrono::microseconds(word_.micros())); }
   SysMicros value_or(SysMicros other) const noexcept { return has_value() ? value() : other; }
+  // Returns the time in RFC 3339; "" when unset.
   std::string str() const { return word_.Text(detail::TimePrecision::kSeconds); }
 
   friend bool operator==(const Time& a, const Time& b) noexcept { return (a <=> b) == 0; }
@@ -142,7 +144,7 @@ class MicroTime {
 class Duration {
  public:
   constexpr Duration() noexcept = default;
-  Duration(std::chrono::nanoseconds value);
+  Duration(std::chrono::nanoseconds value);  // as text, "1h30m0s"
   // Converts any span of whole nanoseconds: `spec.timeout = 5min`.
   template <typename Rep, typename Period>
     requires std::convertible_to<std::chrono::duration<Rep, Period>, std::chrono::nanoseconds>
@@ -157,7 +159,7 @@ class Duration {
   std::chrono::nanoseconds value_or(std::chrono::nanoseconds other) const noexcept {
     return has_value() ? value() : other;
   }
-  std::string_view text() const noexcept { return text_; }
+  std::string_view text() const noexcept { return text_; }  // as received; "" when unset
 
   friend bool operator==(const Duration& a, const Duration& b) noexcept {
     return a.has_value() == b.has_value() && a.value() == b.value();

@@ -44,8 +44,8 @@ Json JsonOf(double value);  // unset if it is not finite: JSON has no such numbe
 // Thread safety: as any value type.
 struct Unstructured {
   meta::v1::ObjectMeta metadata{};
-  String apiVersion{};
-  String kind{};
+  String apiVersion{};  // "apps/v1"
+  String kind{};        // "Deployment"
   UnknownFields unknown_fields{};
 
   // Returns the whole object as a JSON value, built by each call.
@@ -97,11 +97,12 @@ struct Unstructured {
   Result<void> SetJson(std::string_view path, const Json& value);
 };
 
+// A list of objects of any kind.
 struct UnstructuredList {
   meta::v1::ListMeta metadata{};
   List<Unstructured> items{};
-  String apiVersion{};
-  String kind{};
+  String apiVersion{};  // "apps/v1"
+  String kind{};        // "DeploymentList"
   UnknownFields unknown_fields{};
 
   const Unstructured* begin() const noexcept { return items.begin(); }
@@ -113,6 +114,7 @@ struct UnstructuredList {
 // The response to `as=PartialObjectMetadata`: the metadata of an object of any kind.
 struct PartialObjectMetadata {
   meta::v1::ObjectMeta metadata{};
+  // As in the response: "meta.k8s.io/v1" and "PartialObjectMetadata" from a server.
   String apiVersion{};
   String kind{};
   UnknownFields unknown_fields{};

@@ -22,6 +22,7 @@
 
 namespace kgen {
 
+// A header of a request or a response.
 struct HttpHeader {
   std::string name;  // lower case
   std::string value;
@@ -35,8 +36,12 @@ class SendGuard : public SharedObject {
  public:
   // An error ends the request instead of sending it. Make the error beforehand: this must not throw.
   virtual Result<void> MaySend() noexcept = 0;
+  // How long a request that is sent now may take at most. A client shortens the request's own time limit to that, which
+  // servers get as `timeout`. Called after MaySend(), and must not throw either. Default: no limit.
+  virtual Nanos TimeLeft() noexcept { return kNoLimit; }
 };
 
+// A request as a transport sends it.
 struct HttpRequest {
   std::string method;  // "GET"
   std::string path;    // with the query
@@ -48,18 +53,20 @@ struct HttpRequest {
   Shared<SendGuard> guard{};
 };
 
+// The beginning of a response.
 struct HttpHead {
-  int status = 0;
-  std::vector<HttpHeader> headers{};
+  int status = 0;                     // of HTTP, such as 200
+  std::vector<HttpHeader> headers{};  // in the order of the response
   // Returns the first header of that name (lower case), or "".
   std::string_view Header(std::string_view name) const noexcept;
 };
 
 // Says how an exchange ended.
 struct HttpEnd {
+  // Take a success or an error, and whether the connection broke.
   HttpEnd(Result<void> how = {}, bool lost = false) : result(std::move(how)), connection_lost(lost) {}
   HttpEnd(std::unexpected<Error> how, bool lost = false) : HttpEnd(Result<void>(std::move(how)), lost) {}
-  Result<void> result;
+  Result<void> result;  // success if the response is complete
   // The connection broke during this exchange, so a GET is worth another attempt. False if there was no connection at
   // all, or if only this exchange was reset.
   bool connection_lost;
@@ -73,7 +80,9 @@ struct HttpEnd {
 // cancelled ones included.
 class ResponseSink : public SharedObject {
  public:
+  // The status and the headers have arrived. Called at most once, before any OnBytes().
   virtual void OnHead(HttpHead head) = 0;
+  // The next part of the body has arrived. The reader calls Exchange::Consumed() when it has processed it.
   virtual void OnBytes(std::string bytes) = 0;
   // Errors: kUnavailable  refused, reset, GOAWAY, frozen peer (PING without answer), name not resolved
   //         kTls          certificate or handshake

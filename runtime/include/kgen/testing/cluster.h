@@ -17,17 +17,19 @@
 // It keeps objects with resource versions, watch history, conflicts, finalizers, status and scale subresources, label
 // and field selectors, bookmarks, streaming lists, compaction (410), dry runs, and metadata alone for clients that ask
 // for PartialObjectMetadata. For CRDs that were installed it has selectable fields, pruning, defaults, fieldValidation
-// (Strict, and Warn as the default) and checks of types, required members, enumerations, bounds, lengths, patterns,
-// counts, keyed lists and formats. There are two endpoints: Connection() is an in-process transport in the simulation's
-// virtual time; Serve() is HTTP/2 and HTTP/1.1 over TLS on loopback in real time, for processes such as kubectl and for
-// clients in other languages.
+// (Strict, and Warn as the default), checks of types, required members, enumerations, bounds, lengths, patterns,
+// counts, keyed lists and formats, and conversion webhooks. Admission webhooks are called in the order of a server, and
+// with its checks and messages; see ServeWebhooks(). There are two endpoints: Connection() is an in-process transport
+// in the simulation's virtual time; Serve() is HTTP/2 and HTTP/1.1 over TLS on loopback in real time, for processes
+// such as kubectl and for clients in other languages.
 //
 // It is not a full API server: the integration tests run against a real kube-apiserver. It lacks the following. (The
 // lint rule `missing` reports the names in the marks once the code of the server contains them.)
 //
 // * Built-in kinds have no schema here: they are neither checked nor defaulted, but for the protocol of ports, and
 //   fieldValidation knows none of their members except for the members of metadata. Only core, apps, coordination and
-//   apiextensions v1 are served, not all of core, and of certificates v1 the CertificateSigningRequests.
+//   apiextensions v1 are served, not all of core, and of certificates v1 the CertificateSigningRequests. Of
+//   admissionregistration v1 there are the configurations of webhooks, which are checked but not defaulted.
 //   <!-- absent: ClusterFirst cronjobs -->
 // * Subresources of built-in kinds beside status and scale: pods/eviction deletes the pod, as a delete would, whatever
 //   PodDisruptionBudgets say; pods/binding sets spec.nodeName and no condition; serviceaccounts/token returns a made-up
@@ -36,11 +38,9 @@
 //   resources and resizePolicy of the containers; pods/log returns what SetLog() has set, and ends there even with
 //   `follow`. Of the options of a log it knows container, tailLines and limitBytes.
 //   <!-- absent: PodDisruptionBudget PodScheduled TokenReview sinceSeconds -->
-// * CRDs: no rules in CEL (x-kubernetes-validations), of which the answer to a new CRD warns; no conversion webhooks
-//   (versions differ in apiVersion alone), no check that a schema is structural, no printer columns. Formats that a
-//   real server knows and this one does not are not checked; nor are patterns that Boost.Regex cannot read (a real
-//   server has RE2).
-//   <!-- absent: messageExpression ConversionReview NonStructuralSchema additionalPrinterColumns re2 -->
+// * CRDs: no rules in CEL (x-kubernetes-validations), of which the answer to a new CRD warns; no check that a schema is
+//   structural, no printer columns. Everything else of a schema is checked as kgen/validation/validate.h says.
+//   <!-- absent: messageExpression NonStructuralSchema additionalPrinterColumns -->
 // * Bodies are JSON, YAML in requests, and protobuf: in requests for DeleteOptions, Scale and the kinds in
 //   ClusterOptions::kinds, which subresources such as pods/eviction need too, and in answers for these kinds, except
 //   answers of subresources beside status, and for metadata alone of every kind. No CBOR, no compression. No Table, so
@@ -56,9 +56,16 @@
 //   <!-- absent: ratcheting -->
 // * A strategic merge patch finds the keys of lists by the names of members, since there is no schema.
 //   <!-- absent: patch-merge-key -->
-// * No admission: no webhooks, quotas, limit ranges, service accounts or policies; only the checks of namespaces. No
-//   authentication and no authorization: every request may do everything.
-//   <!-- absent: AdmissionReview SubjectAccessReview -->
+// * Admission: webhooks and the checks of namespaces, but no quotas, limit ranges, service accounts or policies.
+//   matchConditions need ClusterOptions::match_condition. Reviews are of v1 only. A configuration counts at once, while
+//   a real server needs a moment; every request is from the user "tester". Webhooks are not asked about what no client
+//   requests: the contents of a deleted namespace, a pod whose grace period ends. No authentication and no
+//   authorization: every request may do everything.
+//   <!-- absent: SubjectAccessReview auditAnnotations -->
+// * Conversion: selectors of lists and watches look at the object as it is stored. A list is converted in one review.
+//   Nothing is kept for the next request, but an event is converted once for all watches of a version. A namespace with
+//   objects that cannot be converted can be deleted all the same. Nothing migrates stored objects.
+//   <!-- absent: StorageVersionMigration -->
 // * No controllers: no garbage collector (ownerReferences and propagationPolicy are kept and ignored), no endpoints, no
 //   scheduler. Two exceptions: the contents of a deleted namespace go with it, and a pod that has a node is removed
 //   after its grace period. Nothing runs, so there are no logs except from SetLog(), and no exec, attach, port-forward
@@ -81,17 +88,33 @@
 #include "kgen/codec/encode.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/result.h"
+#include "kgen/core/shared.h"
 #include "kgen/core/type_table.h"
 #include "kgen/testing/simulation.h"
+#include "kgen/testing/webhook_fault.h"
+
+namespace kgen {
+class Manager;
+namespace controller {
+class WebhookRoutes;
+}
+}  // namespace kgen
 
 namespace kgen::testing {
 
+// The options of a Cluster.
 struct ClusterOptions {
   std::uint64_t seed = 1;  // Default: 1. Decides all that is left to chance.
   // Default: true. False: real time on the process' executor, for Serve() and demos; RunUntilIdle() then does nothing.
   bool simulated = true;
-  bool streaming_lists = true;    // Default: true. Answers watches with sendInitialEvents; false: refuses them.
-  bool bookmarks = true;          // Default: true. Sends bookmarks to watches that ask for them.
+  // Default: one of its own, from `seed` or `replay`. The simulation of another cluster, which must outlive this one,
+  // so that the two have the same time.
+  Simulation* simulation = nullptr;
+  bool streaming_lists = true;  // Default: true. Answers watches with sendInitialEvents; false: refuses them.
+  bool bookmarks = true;        // Default: true. Sends bookmarks to watches that ask for them.
+  // Default: false, as on servers. The gate ShardedListAndWatch: lists and watches with a shardSelector send only what
+  // that selects, and lists of built-in kinds say so in their metadata. Without the gate the parameter is ignored.
+  bool sharded_lists = false;
   std::size_t history = 100'000;  // Default: 100,000. The events kept for watches; older ones give 410.
   Nanos latency{};                // Default: zero. The delay of each response, in virtual time.
   // Default: zero. Lists that may come from the watch cache are so many versions old; see Fault::behind.
@@ -99,6 +122,10 @@ struct ClusterOptions {
   Trace replay{};               // Default: empty. Replaces the seed if it is not.
   Shared<Observer> observer{};  // Default: warnings go to standard error. Of the connections of Connection().
   Shared<Tracer> tracer{};      // Default: none. Of the connections of Connection().
+  // Default: none; a configuration of webhooks that has matchConditions is refused then, because the cluster evaluates
+  // no CEL. Says whether a condition is true of a request, which is the JSON of an AdmissionRequest without its uid. An
+  // exception counts as an error of the condition. Must not block.
+  std::function<bool(std::string_view expression, std::string_view request)> match_condition{};
   // Default: none. Kinds whose objects clients may send and receive in protobuf, as all built-in ones do on a real
   // server: k8s::Kinds(). What is behind the span must outlive the cluster, as tables do.
   std::span<const TypeTable* const> kinds{};
@@ -107,6 +134,7 @@ struct ClusterOptions {
 // A resource that the server serves. Built-in ones of the core, apps, coordination and apiextensions groups exist from
 // the start; creating a CRD adds its resource.
 struct ResourceInfo {
+  // The names, as in the definition of a CRD; the group is "" for the core group.
   std::string group{}, version{}, plural{}, singular{}, kind{}, list_kind{};
   bool namespaced = true;
   bool has_status = false;
@@ -116,8 +144,9 @@ struct ResourceInfo {
 
 // A write in short form, for tests: "create pods default/new", "update orders/status default/first".
 struct Action {
+  // "create"; "orders"; "status" or ""; "" for cluster-scoped objects; "" for deleteCollection.
   std::string verb{}, resource{}, subresource{}, namespace_{}, name{};
-  std::string str() const;
+  std::string str() const;  // the short form
 };
 
 // The value of Fault::times for every request.
@@ -127,6 +156,7 @@ inline constexpr int kAlways = 0x7FFFFFFF;
 struct Fault {
   std::string verb{};                        // "list", "watch", "get", "create", ...; "" any
   std::string resource{};                    // plural; "" any
+  std::string namespace_{};                  // of requests for one namespace; "" any
   int times = 1;                             // how many requests it hits; kAlways: all, until ClearFaults(); at least 1
   int skip = 0;                              // so many matching requests succeed first
   std::optional<int> status{};               // respond with this HTTP status and a Status body: 410, 429, 500, 503
@@ -155,23 +185,23 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  // Returns a connection in virtual time. Each call returns a new connection to the same server.
-  kgen::Connection Connection();
+  // Returns a connection in virtual time. Each call returns a new connection to the same server. A null observer means
+  // the one of the options.
+  kgen::Connection Connection(Shared<Observer> observer = {});
   // Serves on 127.0.0.1:port (0: any free port) in real time, and returns a kubeconfig as text. Needs simulated =
   // false. Errors: kUnavailable.
   Result<std::string> Serve(std::uint16_t port = 0);
 
-  // Creates an object as a client would, but without faults and latency, and with its status. A namespace that does not
-  // exist is created first, which is a separate write with a resource version of its own.
+  // Creates an object as a client would, webhooks included, but without faults and latency, and with its status. A
+  // namespace that does not exist is created first, which is a separate write with a resource version of its own.
   // Errors: as the server's.
   Result<void> Add(std::string_view json);
   template <detail::HasTable T>
   Result<void> Add(const T& object) {
     return Add(std::string_view(Encode(object)));
   }
-  // Updates an object as a client would, but without faults and latency, and with its status. If the object has a
-  // resourceVersion, the update is conditional.
-  // Errors: as the server's.
+  // Updates an object as a client would, webhooks included, but without faults and latency, and with its status. If the
+  // object has a resourceVersion, the update is conditional. Errors: as the server's.
   Result<void> Update(std::string_view json);
   template <detail::HasTable T>
   Result<void> Update(const T& object) {
@@ -204,12 +234,26 @@ class Cluster {
   // Adds a fault; the first one that matches a request hits it. Throws Exception if `times` is not positive, `skip` or
   // `retry_after_seconds` is negative, or `status` is no HTTP status of an error.
   void Inject(Fault fault);
-  void ClearFaults();
+  // Adds a fault of calls of webhooks; the first one that matches a call hits it. Throws Exception as Inject() does.
+  void InjectWebhook(WebhookFault fault);
+  void ClearFaults();  // of both kinds
+
+  // Webhooks. MutatingWebhookConfigurations, ValidatingWebhookConfigurations and CRDs with `strategy: Webhook` are
+  // objects as on a server. What they call are the functions of managers in this process, which need not run, for a
+  // `service` ("namespace/name"), or for "", every service and URL. The functions run as Blocking work of the
+  // simulation, so the time that they take is virtual, and reach timeouts. A service that nobody serves is unreachable.
+  void ServeWebhooks(const Manager& manager, std::string_view service = "");
+  void ServeWebhooks(const Shared<controller::WebhookRoutes>& routes, std::string_view service = "");
+  // With simulated = false: calls a service ("namespace/name") that has no functions here over TLS, at an address such
+  // as "127.0.0.1:9443", as a real server would: with HTTP/1.1, `caBundle`, and "name.namespace.svc" as the server's
+  // name. A URL that nobody serves here is called too. Throws Exception in a simulation.
+  void RouteWebhooks(std::string_view service, std::string_view address);
 
   // Returns every write of a client that reached the server, in order, including refused ones and dry runs, but without
   // the calls of Add, Update and Delete above and requests that an injected fault answered.
   std::vector<Action> Writes() const;
   void ClearWrites();
+  // How many watches, and how many other requests.
   struct Census {
     std::size_t watches = 0, requests = 0;
   };
@@ -229,6 +273,7 @@ class Cluster {
 // The smallest objects that a server accepts, as JSON that converts to any generated type. They need no generated code.
 class Minimal {
  public:
+  // Takes the JSON of an object, and returns it.
   explicit Minimal(std::string json) : json_(std::move(json)) {}
   const std::string& json() const noexcept { return json_; }
   operator std::string_view() const noexcept { return json_; }

@@ -62,14 +62,15 @@ class TaskResult {
 //       or a watch deadline may end a hang; a resync that repeats forever does not).
 class Simulation {
  public:
-  explicit Simulation(std::uint64_t seed);
-  explicit Simulation(Trace replay);  // beyond the end of the trace it always takes the first choice
+  explicit Simulation(std::uint64_t seed);  // decides all choices
+  explicit Simulation(Trace replay);        // beyond the end of the trace it always takes the first choice
   // Starts nothing more, drops queued tasks, ends the waits of blocked work with kCancelled, one after the other, and
   // waits until that work has returned.
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
+  // Return the executor and the clock of the simulation, for whatever runs in it.
   Shared<Executor> executor() const noexcept;
   Shared<Clock> clock() const noexcept;
 
@@ -96,7 +97,7 @@ class Simulation {
   // Makes a choice for the test, which becomes part of the trace: 0 <= result < n. For faults, sizes and split points.
   std::uint32_t Choose(std::uint32_t n);
 
-  const Trace& trace() const noexcept;
+  const Trace& trace() const noexcept;  // the choices so far
   // Returns the queued work, and what blocked work waits for, for messages.
   std::string WhoWaits() const;
   // The numbers of running blocking work, armed timers and queued tasks. All are zero after everything was stopped.

@@ -47,6 +47,14 @@ void EventBatch::Delete(const ObjectKey& key, AnyRef before, Reason reason, cons
                      .version = version});
 }
 
+void EventBatch::Leave(const ObjectKey& key, AnyRef before, const String& version) {
+  events_.push_back({.type = AnyEvent::Type::kLeft,
+                     .reason = Reason::kRelist,
+                     .key = key,
+                     .before = std::move(before),
+                     .version = version});
+}
+
 void EventBatch::Resync(const ObjectKey& key, const AnyRef& object, const String& version) {
   events_.push_back({.type = AnyEvent::Type::kUpdated,
                      .reason = Reason::kResync,

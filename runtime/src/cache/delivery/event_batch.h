@@ -24,8 +24,15 @@ class EventBatch {
   void Upsert(const ObjectKey& key, const AnyRef& before, const AnyRef& now, Reason reason, const String& version,
               bool other_history = false);
   void Delete(const ObjectKey& key, AnyRef before, Reason reason, const String& version, bool final_state_unknown);
+  // Adds that the object is no longer held, although it was not deleted.
+  void Leave(const ObjectKey& key, AnyRef before, const String& version);
   // Adds an update with the unchanged object, because its resync period has passed.
   void Resync(const ObjectKey& key, const AnyRef& object, const String& version);
+
+  // Takes the last event back if its reason is kResync.
+  void DropResync() {
+    if (!events_.empty() && events_.back().reason == Reason::kResync) events_.pop_back();
+  }
 
   std::vector<AnyEvent> Take() { return std::exchange(events_, {}); }
 

@@ -53,7 +53,7 @@ bool EventQueue::Merge(Pending& pending, AnyEvent& event) {
     ++size_;
     return true;
   }
-  if (first.type == Type::kDeleted) return event.type == Type::kDeleted;  // it was never delivered in between
+  if (!first.now) return MergeGone(pending, event);
   if (event.type == Type::kAdded) return false;
   if (event.type == Type::kUpdated) {
     if (!Injected(Bug::kMergeKeepsOldState)) first.now = std::move(event.now);
@@ -62,15 +62,34 @@ bool EventQueue::Merge(Pending& pending, AnyEvent& event) {
     return true;
   }
   if (first.type == Type::kUpdated) {
-    const std::size_t bytes = BytesOf(event);
-    bytes_ += bytes - std::exchange(pending.bytes, bytes);
-    first = std::move(event);
+    Replace(pending, event);
     return true;
   }
   first.now = {};
   pending.cancelled = true;
   --size_;
   return true;
+}
+
+// Two events without an addition in between: the object was never told of in between. That it was deleted says more
+// than that it has left.
+bool EventQueue::MergeGone(Pending& pending, AnyEvent& event) {
+  using Type = AnyEvent::Type;
+  AnyEvent& first = pending.event;
+  if (event.now) return false;
+  if (first.type == Type::kDeleted || event.type == Type::kLeft) return true;
+  if (!event.before) {
+    event.before = std::move(first.before);
+    event.final_state_unknown = true;
+  }
+  Replace(pending, event);
+  return true;
+}
+
+void EventQueue::Replace(Pending& pending, AnyEvent& event) {
+  const std::size_t bytes = BytesOf(event);
+  bytes_ += bytes - std::exchange(pending.bytes, bytes);
+  pending.event = std::move(event);
 }
 
 std::optional<AnyEvent> EventQueue::Pop() {

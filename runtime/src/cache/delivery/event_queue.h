@@ -11,6 +11,7 @@
 
 #include "cache/store/persistent_map.h"
 #include "cache/store/store_state.h"
+#include "core/memory/heap_allocator.h"
 #include "kgen/cache/events.h"
 #include "kgen/core/clock.h"
 
@@ -52,19 +53,21 @@ class EventQueue {
     AnyEvent event;
     TimePoint since{};
     std::size_t bytes = 0;
-    bool cancelled = false;  // an addition that was deleted before it was delivered: do not deliver it
+    bool cancelled = false;  // an addition of what was gone before it was delivered: do not deliver it
     bool known = false;      // in newest_
   };
 
   std::size_t BytesOf(const AnyEvent& event) const noexcept;
   bool Merge(Pending& pending, AnyEvent& event);
+  bool MergeGone(Pending& pending, AnyEvent& event);
+  void Replace(Pending& pending, AnyEvent& event);
   void DropCancelled();
   void ForgetFront();
 
   const std::optional<std::size_t> limit_;
-  std::deque<Pending> queue_;  // the first one is not cancelled
-  std::uint64_t end_ = 0;      // the number of events that were ever in queue_
-  std::size_t size_ = 0;       // without cancelled ones
+  std::deque<Pending, detail::HeapAllocator<Pending>> queue_;  // the first one is not cancelled
+  std::uint64_t end_ = 0;                                      // the number of events that were ever in queue_
+  std::size_t size_ = 0;                                       // without cancelled ones
   std::size_t bytes_ = 0;
   std::size_t merged_ = 0;
   std::size_t known_ = 0;  // events whose keys are in newest_, or were replaced there by newer ones

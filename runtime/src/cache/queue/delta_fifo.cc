@@ -28,13 +28,14 @@ void DeltaFifo::Refuse(ObjectKey key, std::string version) {
 }
 
 void DeltaFifo::Replace(ListedObjects list, std::string version, bool incomplete, bool other_history,
-                        std::string cluster) {
+                        std::string cluster, std::uint64_t held) {
   queue_.push_back({.type = DeltaType::kReplaced,
                     .version = std::move(version),
                     .list = std::move(list),
                     .incomplete = incomplete,
                     .other_history = other_history,
-                    .cluster = std::move(cluster)});
+                    .cluster = std::move(cluster),
+                    .held = held});
   merges_begin_ = NextSequence();  // Q4
   EndInitial();
 }
@@ -53,6 +54,13 @@ void DeltaFifo::Resync() {
   queue_.push_back({DeltaType::kSync});
   merges_begin_ = NextSequence();  // Q4
 }
+
+void DeltaFifo::Leave(const ShardRanges& ranges, std::uint64_t held) {
+  queue_.push_back({.type = DeltaType::kLeft, .held = held, .ranges = std::make_unique<const ShardRanges>(ranges)});
+  merges_begin_ = NextSequence();  // Q4
+}
+
+void DeltaFifo::Held(std::uint64_t held) { queue_.push_back({.type = DeltaType::kBookmark, .held = held}); }
 
 void DeltaFifo::Bookmark(std::string version) { queue_.push_back({DeltaType::kBookmark, {}, {}, std::move(version)}); }
 
@@ -92,7 +100,7 @@ std::vector<Delta> DeltaFifo::Drain(std::size_t max_deltas) {
       newest_.erase(newest);
     }
     if (sequence == initial_end_) initial_drained_ = true;
-    if (drained.back().type == DeltaType::kReplaced || drained.back().type == DeltaType::kSync) break;
+    if (drained.back().takes_steps()) break;
   }
   return drained;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/memory/heap_allocator.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/shared.h"
@@ -56,11 +57,12 @@ class ListedObjects {
   bool FreeSome(std::size_t& units);
 
  private:
-  static constexpr std::size_t kChunk = 512;
+  static constexpr std::size_t kChunk = 256;
+  using Chunk = std::vector<ListedObject, detail::HeapAllocator<ListedObject>>;
   class Places;
 
-  std::vector<std::vector<ListedObject>> chunks_;  // all but the last are full; items never move
-  Shared<Places> places_;                          // created by the first Upsert() or Remove()
+  std::vector<Chunk> chunks_;  // all but the last are full; items never move
+  Shared<Places> places_;      // created by the first Upsert() or Remove()
   std::size_t slots_ = 0;
   std::size_t size_ = 0;
 };

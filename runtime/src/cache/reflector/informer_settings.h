@@ -11,6 +11,7 @@
 
 #include "cache/saved/saved_cache.h"
 #include "kgen/cache/transform.h"
+#include "kgen/client/shard_ranges.h"
 #include "kgen/core/clock.h"
 
 namespace kgen::cache {
@@ -25,6 +26,9 @@ struct InformerSettings {
   // The first list has the newest state. By default it may come from the server's cache, and may then be older than
   // what this process has read or written before.
   bool first_list_newest = false;
+  // The informer holds only objects whose hash is in the ranges of Informer::Hold(), and at first none. Absent: it
+  // holds all objects. Cluster-scoped kinds have no namespace to go by. Not together with `saved`.
+  std::optional<ShardBy> shard_by{};
   // The approximate number of objects that one task on the strand processes. Longer work is split into several tasks,
   // and other tasks run in between. 256 objects take less than a millisecond on a common CPU. At least 1; the
   // simulation uses less than the default.

@@ -148,6 +148,7 @@ ObjectForm FormOf(const TypeTable& table) noexcept {
 }
 
 ListWatch::~ListWatch() = default;
+// NOLINTNEXTLINE(performance-unnecessary-value-param): an override keeps both.
 Shared<StreamCall> ListWatch::Cluster(Shared<Strand>, Shared<StreamSink>) { return {}; }
 Shared<client::ReconnectGate> ListWatch::gate() const { return {}; }
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "codec/peek_metadata.h"
 #include "core/metadata_table.h"
 #include "core/observers/notify_observer.h"
 #include "kgen/codec/encode.h"
@@ -62,6 +63,7 @@ ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<
 
 // A transform is called for each list, and drops the object that it is given.
 Received ObjectIntake::Take(std::string_view json, Origin origin, Encoding encoding) {
+  if (shard_ && shard_->LeavesOut(json, encoding)) return LeaveOut(json, origin, encoding);
   mismatches_.clear();
   decode_.encoding = encoding;
   const bool first = origin == Origin::kFirstList && !transform_;
@@ -76,6 +78,7 @@ Received ObjectIntake::Take(std::string_view json, Origin origin, Encoding encod
   if (!object) return Refuse(json, object.error());
   const meta::v1::ObjectMeta* meta = object->metadata();
   if (meta == nullptr || meta->name.empty()) return Refuse(json, Error(Code::kDecode, "the object has no name"));
+  if (shard_ && !shard_->Holds(*meta)) return LeaveOut(json, origin, encoding);  // it has no namespace, or no UID
 
   Received received{{meta->namespace_, meta->name}, {}, meta->resourceVersion.str()};
   if (!mismatches_.empty()) ReportMismatches(received.key);
@@ -85,6 +88,14 @@ Received ObjectIntake::Take(std::string_view json, Origin origin, Encoding encod
   } else {
     NotifyObserver(observer_,
                    [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &transformed.error()}); });
+  }
+  return received;
+}
+
+Received ObjectIntake::LeaveOut(std::string_view bytes, Origin origin, Encoding encoding) const {
+  Received received{.left_out = true};
+  if (origin == Origin::kWatch) {
+    (void)codec::PeekMetadata(bytes, codec::MetadataText::kResourceVersion, received.version, encoding);
   }
   return received;
 }

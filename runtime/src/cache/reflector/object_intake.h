@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/reflector/shard_filter.h"
 #include "kgen/cache/transform.h"
+#include "kgen/client/shard_ranges.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/observer.h"
@@ -24,6 +26,7 @@ struct Received {
   std::string version{};   // as the server wrote it, not changed by the transform; "" if it could not be read
   bool foreign = false;    // refused because it is of another kind
   bool unchanged = false;  // the object is the stored one
+  bool left_out = false;   // it is outside of the ranges that are held; only the version was read, and only of a watch
   std::optional<Error> json_needed{};  // why this protobuf cannot be used; nothing was reported
 };
 
@@ -43,6 +46,8 @@ class ObjectIntake {
   // Decodes an object that was saved, and so was transformed before. It shares text and subtrees as the first list
   // does. Errors: kDecode, with the key as far as it could be read.
   Result<AnyRef> TakeSaved(std::string_view json);
+  // From now on, Take() leaves out what is outside of the ranges.
+  void Hold(ShardBy by, ShardRanges ranges) { shard_.emplace(by, std::move(ranges)); }
   // Reports an event that carries no object of this kind, with its text: for unknown event types and for bookmarks that
   // cannot be decoded.
   void Report(std::string_view json, const Error& error);
@@ -54,6 +59,7 @@ class ObjectIntake {
   bool FreeStep(std::size_t entries) { return decoder_.FreeStep(entries); }
 
  private:
+  Received LeaveOut(std::string_view bytes, Origin origin, Encoding encoding) const;
   AnyRef Stored(std::string_view bytes, Encoding encoding) const;
   Received Refuse(std::string_view json, const Error& error);
   Result<AnyRef> Transform(AnyRef object);
@@ -69,6 +75,7 @@ class ObjectIntake {
   ObjectDecoder decoder_;
   TransformFunction transform_;
   std::function<AnyRef(const ObjectKey&)> stored_;
+  std::optional<ShardFilter> shard_;  // absent: everything is taken
 };
 
 }  // namespace kgen::cache

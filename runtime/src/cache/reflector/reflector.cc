@@ -45,16 +45,20 @@ Reflector::Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo
       jitter_(SeedOf(*executor_->clock(), name_)),
       intake_(table, name_, observer_, {.drop_managed_fields = settings_.drop_managed_fields}, settings_.transform,
               [this](const ObjectKey& key) { return hooks_.stored ? hooks_.stored(key) : AnyRef(); }),
-      version_unusable_(settings_.first_list_newest) {}
+      version_unusable_(settings_.first_list_newest) {
+  if (settings_.shard_by) SetRanges({});
+}
 
 void Reflector::Start() {
-  if (!std::holds_alternative<Idle>(state_)) return;
+  if (started_ || std::holds_alternative<Stopped>(state_)) return;
+  started_ = true;
   HistoryCheck::Hooks hooks;
   hooks.version = [this] { return version_; };
   hooks.done = [this](Result<std::optional<std::string>> verdict) { OnHistoryChecked(std::move(verdict)); };
   const auto seed = static_cast<std::uint64_t>(jitter_.Between(0, std::int64_t{1} << 62));
   check_ =
       MakeShared<HistoryCheck>(source_, detail::ListedKind(table_), executor_, strand_, gate_, seed, std::move(hooks));
+  if (holds_nothing()) return Changed();
   if (saved_) return Restore();
   Go(&Reflector::StartRound);
 }
@@ -77,6 +81,7 @@ void Reflector::Sweep() {
 ReflectorStatus Reflector::status() const {
   using Shown = InformerState;
   ReflectorStatus status;
+  if (started_ && std::holds_alternative<Idle>(state_)) status.state = Shown::kIdle;
   if (std::holds_alternative<Restoring>(state_)) status.state = Shown::kRestoring;
   if (std::holds_alternative<Asking>(state_) || std::holds_alternative<Listing>(state_)) {
     status.state = Shown::kListing;
@@ -146,7 +151,8 @@ void Reflector::Wait(Nanos delay, Step step, bool wakes) {
     std::get<Waiting>(state_).turn = gate_->Enter(client::ReconnectGate::Purpose::kOnSuccess, strand_,
                                                   [self = Shared<Reflector>(this)] { self->OnTurn(); });
   }
-  timer_.After(delay, TimerKind::kProgress, [self = Shared<Reflector>(this), step] { self->Go(step); });
+  timer_.After(delay, TimerKind::kProgress,
+               [self = Shared<Reflector>(this)] { self->Go(std::get<Waiting>(self->state_).next); });
   Changed();
 }
 

@@ -37,10 +37,15 @@
 //                      +----------------------> Listing --last page--> Waiting --turn--> Watching
 //
 //   with a saved cache: Idle --Start--> Restoring --> Waiting --turn--> Asking --> Watching, Streaming or Listing
+//   of a shard:         Idle --Hold--> Waiting --> ...; back from every state when it holds nothing
+//
+// The reflector of a shard takes what is in the ranges that it holds. These may change in every state: more ranges need
+// a new round; fewer of them, only if a list is under way. A watch then goes on, and what it sends of the others is
+// left out.
 //
 // Every stream is opened from Waiting, because it needs a turn at the gate; on a working connection, the turn is
 // granted at once. Parts: reflector.cc (rounds, waiting, requests), reflector_watch.cc, reflector_list.cc,
-// reflector_streaming.cc, reflector_restore.cc.
+// reflector_streaming.cc, reflector_shard.cc, reflector_restore.cc.
 #ifndef KGEN_SRC_CACHE_REFLECTOR_REFLECTOR_H_
 #define KGEN_SRC_CACHE_REFLECTOR_REFLECTOR_H_
 
@@ -69,6 +74,7 @@
 #include "codec/list_splitter.h"
 #include "kgen/cache/informer_status.h"
 #include "kgen/client/pages.h"
+#include "kgen/client/shard_ranges.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/observer.h"
@@ -127,7 +133,14 @@ class Reflector final : public SharedObject {
             Shared<Strand> strand, Shared<Observer> observer, InformerSettings settings, Hooks hooks,
             Shared<SavedCache> saved = {});
 
-  void Start();  // the first round starts at once
+  // The first round starts at once; with InformerSettings::shard_by, as soon as there is something to hold.
+  void Start();
+  // See the members of Informer. `number` is theirs, and grows. The element of the queue with which the store has that
+  // state carries it. Before Start(), they only determine what that does.
+  void Hold(ShardRanges ranges, std::uint64_t number);
+  void ListAnew(std::uint64_t number);
+  // Lists again.
+  void Relist();
   // Ends stream and timers; no hook is called afterwards. Idempotent.
   void Stop();
   ReflectorStatus status() const;
@@ -326,6 +339,7 @@ class Reflector final : public SharedObject {
   void OnWatchBytes(std::string_view bytes);
   Result<void> OnEvent(const WatchEvent& event);
   Result<void> OnObjectEvent(WatchEventType type, std::string_view object);
+  Result<void> OnLeftOut(bool added, std::string_view version);
   Result<void> CheckKind(const WatchEvent& event) const;
   Result<meta::v1::ObjectMeta> BookmarkOf(std::string_view object) const;
   Result<void> OnBookmark(std::string_view object);
@@ -351,6 +365,12 @@ class Reflector final : public SharedObject {
   void StreamingFailed(const std::string& version, const Error& error);
   void FallBack(const Error& why);
   void OnStreamingDeadline(Streaming& state);
+
+  // reflector_shard.cc
+  bool holds_nothing() const noexcept { return settings_.shard_by && ranges_.empty(); }
+  void SetRanges(ShardRanges ranges);
+  void Follow();
+  void HoldNothing();
 
   // reflector_restore.cc
   void Restore();
@@ -402,6 +422,12 @@ class Reflector final : public SharedObject {
   bool server_pages_ = false;   // a list at "0" has been paged once
   int streaming_attempts_ = 0;  // streaming lists of this round that ended without a marker
   int expirations_ = 0;         // without progress in between
+
+  bool started_ = false;
+  ShardRanges ranges_;       // with InformerSettings::shard_by: what is held
+  std::string selector_;     // of the ranges; "" without any
+  std::uint64_t asked_ = 0;  // the number of the last Hold() or ListAnew()
+  bool list_due_ = false;    // what is held needs a list; the next one has it
 
   // The following are about a saved cache.
   bool stale_ = false;                     // the state was restored, and is not known to be current

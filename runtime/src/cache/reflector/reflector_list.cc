@@ -42,6 +42,7 @@ void Reflector::SendList(Turn turn) {
   list.started = Now();
   list.span = source_->StartList();
   list.first.resource_version = ListVersion();
+  list.first.shard_selector = selector_;
   if (const std::int64_t size = PageSize(list.first.resource_version); size > 0) list.first.limit = size;
   list.request = list.first;
   SendPage(state);
@@ -65,6 +66,7 @@ Result<void> Reflector::OnListItem(std::string_view item) {
   List& list = std::get<Listing>(state_).list;
   Received received = intake_.Take(item, first_list_ ? Origin::kFirstList : Origin::kLaterList, encoding_);
   if (received.json_needed) return Fail(*std::move(received.json_needed));
+  if (received.left_out) return {};
   if (received.key.name.empty()) {
     list.incomplete = true;
   } else {
@@ -165,7 +167,8 @@ void Reflector::Replace(ListedObjects items, const std::string& version, bool in
   const bool other_history = std::exchange(history_replaced_, false) || IsOlderVersion(version, version_);
   version_unusable_ = false;
   check_due_ = false;
-  fifo_.Replace(std::move(items), version, incomplete, other_history, cluster_);
+  list_due_ = false;
+  fifo_.Replace(std::move(items), version, incomplete, other_history, cluster_, asked_);
   version_ = version;
   stale_ = false;
 }

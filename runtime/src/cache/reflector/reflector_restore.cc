@@ -205,7 +205,7 @@ void Reflector::ClusterIs(Turn turn, std::string uid) {
   if (other && !Injected(Bug::kTrustsEqualVersions)) history_replaced_ = true;
   cluster_ = std::move(uid);
   Step next = &Reflector::SendAnyList;
-  if (std::exchange(resumable_, false) && same) {
+  if (std::exchange(resumable_, false) && same && !list_due_) {
     check_due_ = true;  // the server may have been restored meanwhile
     next = &Reflector::SendWatch;
   }

@@ -44,6 +44,7 @@ ListOptions Reflector::WatchOptions(Watch& watch, std::string version) {
   options.resource_version = std::move(version);
   options.allow_watch_bookmarks = true;
   options.timeout_seconds = watch.timeout.count();
+  options.shard_selector = selector_;
   return options;
 }
 
@@ -127,6 +128,7 @@ Result<void> Reflector::OnObjectEvent(WatchEventType type, std::string_view obje
   if (received.json_needed) return Fail(*std::move(received.json_needed));
   Watch& watch = *CurrentWatch();
   ++watch.events;
+  if (received.left_out) return OnLeftOut(added, received.version);
   ++events_;
   const std::string version = received.version;
   const bool nameless = received.key.name.empty();
@@ -142,6 +144,17 @@ Result<void> Reflector::OnObjectEvent(WatchEventType type, std::string_view obje
     NoteCurrent();
     if (watch.unordered && added) received.version.clear();
     Queue(type, std::move(received));
+  }
+  Record(added, version);
+  return {};
+}
+
+// The event shows that the stream brings something, and how far.
+Result<void> Reflector::OnLeftOut(bool added, std::string_view version) {
+  if (auto* streaming = std::get_if<Streaming>(&state_)) {
+    if (added) streaming->snapshot.last_event = Now();
+  } else {
+    NoteCurrent();
   }
   Record(added, version);
   return {};

@@ -27,6 +27,11 @@ enum class Bug : int {
   kForgetsRefused = 11,         // informer: a saved state counts as complete although objects were refused
   kTakesTornTail = 12,          // reader of saved caches: elements without a commit count
   kSavesNoDeletions = 13,       // writer of saved caches: leaves out what was deleted
+  kHeldBeforeTheList = 14,      // reflector: more ranges count as held before they were listed
+  kGoesOnWithItsList = 15,      // reflector: a list that may have what has left goes on
+  kTakesWhatHasLeft = 16,       // reflector: goes on to take what is outside of its ranges
+  kTellsLeftAsDeleted = 17,     // informer: handlers are told that what leaves was deleted
+  kKeepsItsWatch = 18,          // reflector: the watch goes on although there are more ranges
 };
 
 #if !defined(KGEN_DELIBERATE_BUG)

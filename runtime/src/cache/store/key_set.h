@@ -24,6 +24,9 @@ class KeySet {
   bool Contains(const ObjectKey& key) const noexcept { return keys_.Find(View(key), LeafHash(View(key))) != nullptr; }
   std::size_t size() const noexcept { return keys_.size(); }
 
+  // Walks over all keys, as many at a time as the caller likes. The set must not be changed or destroyed meanwhile.
+  class Cursor;
+
   // Frees about `units` keys, see ListedObjects::FreeSome(). Nothing else may be called afterwards.
   bool FreeSome(std::size_t& units) {
     if (!keys_.empty()) remains_.Add(std::exchange(keys_, {}));
@@ -39,6 +42,7 @@ class KeySet {
     explicit Leaf(const ObjectKey& key) : key_(key) {}
     std::uint64_t hash() const noexcept { return LeafHash(View(key_)); }
     KeyView key() const noexcept { return View(key_); }
+    const ObjectKey& object_key() const noexcept { return key_; }
     bool Is(const KeyView& other) const noexcept {
       return key_.name == other.name && key_.namespace_ == other.namespace_;
     }
@@ -49,6 +53,20 @@ class KeySet {
 
   PersistentMap<Leaf> keys_;
   PersistentMap<Leaf>::Remains remains_;
+};
+
+class KeySet::Cursor {
+ public:
+  Cursor() = default;
+  explicit Cursor(const KeySet& set) : cursor_(set.keys_) {}
+  // The next key, or null at the end.
+  const ObjectKey* Next() noexcept {
+    const Leaf* leaf = cursor_.Next();
+    return leaf != nullptr ? &leaf->object_key() : nullptr;
+  }
+
+ private:
+  PersistentMap<Leaf>::Cursor cursor_;
 };
 
 }  // namespace kgen::cache

@@ -228,8 +228,10 @@ void Store::Apply(Transaction transaction) {
     const MutexLock lock(writer_);
     Shared<State> next = NextState();
     next->changes += transaction.changes.size();
+    const bool changed = !transaction.changes.empty() && !transaction.version.empty();
     for (Change& change : transaction.changes) Put(*next, std::move(change));
     if (!transaction.version.empty()) next->version = std::move(transaction.version);
+    if (changed) next->changed = next->version;
     PublishNext(std::move(next));
   }
   ReportFaults();
@@ -299,6 +301,7 @@ bool Store::Show(Replacement& replacement, const std::string& version) {
   }
   auto next = MakeShared<State>(NextNumber());
   next->version = version.empty() ? current.version : version;
+  next->changed = next->version;
   retired_.reserve(retired_.size() + 1);
   next->Begin();  // shares nothing with the current version, so it starts a new line
   next->changes = current.changes + current.objects.size() + replacement.objects_.size();
@@ -362,6 +365,7 @@ Shared<State> Store::NextState() {
   next->objects = current.objects.Alias();
   for (const Index& index : current.indexes) next->indexes.push_back({index.definition, index.values.Alias()});
   next->version = current.version;
+  next->changed = current.changed;
   next->changes = current.changes;
   return next;
 }

@@ -30,7 +30,7 @@ bool Store::Difference::Publish(const std::string& version) {
   {
     const MutexLock lock(store_.writer_);
     if (store_.current_owner_->number() != base_) return false;
-    if (!version.empty()) next_->version = version;
+    if (!version.empty()) next_->version = next_->changed = version;
     store_.PublishNext(std::move(next_));
   }
   store_.ReportFaults();

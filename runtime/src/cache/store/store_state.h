@@ -164,6 +164,9 @@ class AnySnapshot::State final : public Version<StateRemains> {
   ObjectMap objects;
   std::vector<Index> indexes;  // the namespace index first
   std::string version;
+  // The version of the last list, or of the last transaction with a change: bookmarks do not count. A store with the
+  // same objects whose version is at least this shows nothing older.
+  std::string changed;
   std::uint64_t changes = 0;  // about how many objects were put or removed since the first version
 
  private:

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/memory/mutex.h"
 #include "kgen/core/clock.h"
@@ -26,6 +27,11 @@ class TokenSource {
   // Reads the file. On failure the last token stays in use, and the next request tries again.
   // Errors: kConfig  unreadable or empty, and there is no token to fall back on
   Result<std::string> Read(TimePoint now);
+  // Replaces a token that does not come from a file.
+  void Replace(std::string token) {
+    const MutexLock lock(mutex_);
+    if (file_.empty()) token_ = std::move(token);
+  }
   // The server responded with 401 to a request that began at `started`. If the token was read before that, the file is
   // read again before the next request.
   void Reject(TimePoint started);

@@ -46,6 +46,7 @@ ConnectionState::ConnectionState(Connection::Parts parts, Shared<ThrottledObserv
       limiter(settings.qps, settings.burst),
       token(std::move(settings.token), std::move(settings.token_file)),
       exec(std::move(settings.exec)),
+      identity(std::move(settings.identity)),
       gate(MakeShared<ReconnectGate>(executor)),
       requests(MakeShared<RequestCounts>(HostOf(host))),
       tracer(std::move(settings.tracer)) {

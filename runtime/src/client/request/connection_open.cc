@@ -49,6 +49,11 @@ class Registry {
     const MutexLock lock(mutex_);
     entries_.push_back({config, state});
   }
+  void Replace(const ConnectionState* state, const rest::Config& config) {
+    const MutexLock lock(mutex_);
+    const auto found = std::ranges::find(entries_, state, &Entry::state);
+    if (found != entries_.end()) found->config = config;
+  }
   void Remove(const ConnectionState* state) noexcept {
     std::vector<Entry> gone;  // destroyed after unlocking; may hold the last reference to an executor
     const MutexLock lock(mutex_);
@@ -133,7 +138,10 @@ Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}
     identity = settings.exec->identity();
   }
   config.host = url->origin;
+  // So that the certificate can be replaced.
+  if (!identity && !config.tls.certificate_data.empty()) identity = MakeShared<net::ClientIdentity>();
   if (!transport) {
+    settings.identity = identity;
     Result<Shared<Transport>> made =
         MakeHttp2Transport(ServerOf(config), parts.executor, observer, Http2Options(), std::move(identity));
     if (!made) return Fail(made.error());
@@ -157,6 +165,23 @@ ConnectionState::~ConnectionState() {
   if (transport) transport->Close();
   executor->StopReportingTo(*observer);
   observer->Close();
+}
+
+bool ConnectionState::ReplaceCredentials(const rest::Config& before, const rest::Config& after) {
+  rest::Config same = after;
+  same.bearer_token = before.bearer_token;
+  same.tls.certificate_data = before.tls.certificate_data;
+  same.tls.key_data = before.tls.key_data;
+  const bool certificate =
+      before.tls.certificate_data != after.tls.certificate_data || before.tls.key_data != after.tls.key_data;
+  if (!Equal(same, before) || before.bearer_token.empty() != after.bearer_token.empty() ||
+      before.tls.certificate_data.empty() != after.tls.certificate_data.empty() || (certificate && !identity)) {
+    return false;
+  }
+  if (certificate) identity->Set(after.tls.certificate_data, after.tls.key_data);
+  if (before.bearer_token != after.bearer_token) token.Replace(after.bearer_token);
+  Connections().Replace(this, after);
+  return true;
 }
 
 Result<Connection> ConnectionState::Over(const rest::Config& config, Shared<Transport> transport) {

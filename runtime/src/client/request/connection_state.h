@@ -18,6 +18,7 @@
 #include "kgen/client/config.h"
 #include "kgen/client/connection.h"
 #include "kgen/core/tracer.h"
+#include "net/client_identity.h"
 
 namespace kgen::client {
 
@@ -37,8 +38,9 @@ class ConnectionState : public SharedObject {
     std::optional<int> burst{};
     std::string token{};
     std::string token_file{};
-    Shared<ExecCredentials> exec{};  // or null
-    Shared<Tracer> tracer{};         // or null
+    Shared<ExecCredentials> exec{};          // or null
+    Shared<net::ClientIdentity> identity{};  // the transport's, or null
+    Shared<Tracer> tracer{};                 // or null
   };
   // Events go to `throttle`, which passes them on to the observer; parts.observer is ignored.
   ConnectionState(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings);
@@ -50,6 +52,12 @@ class ConnectionState : public SharedObject {
   // Opens a connection, or returns the open one of an equal config.
   static Result<Connection> Open(const rest::Config& config);
   static Result<Connection> Over(const rest::Config& config, Shared<Transport> transport);
+
+  // Goes on with the credentials of `after`, where this connection was opened with `before`: the token, and the client
+  // certificate for connections of the transport that are opened from now on. Watches go on, or resume where they were.
+  // Returns false, and does nothing, if the two differ in anything else, or in the kind of their credentials, so that
+  // it takes another connection.
+  bool ReplaceCredentials(const rest::Config& before, const rest::Config& after);
 
   const Shared<Transport> transport;
   const Shared<Executor> executor;
@@ -65,8 +73,9 @@ class ConnectionState : public SharedObject {
   RateLimiter limiter;
   TokenSource token;
   SentTokens sent;
-  const Shared<ExecCredentials> exec;  // or null
-  const Shared<ReconnectGate> gate;    // of the informers
+  const Shared<ExecCredentials> exec;          // or null
+  const Shared<net::ClientIdentity> identity;  // or null
+  const Shared<ReconnectGate> gate;            // of the informers
   const Shared<RequestCounts> requests;
   const Shared<Tracer> tracer;  // or null
 };

@@ -23,6 +23,31 @@ namespace {
 constexpr std::size_t kLargestRefusal = 1u << 20;
 constexpr Nanos kWorthTelling = std::chrono::milliseconds(50);  // shorter waits for the limiter are not reported
 
+// Refuses a request whose `timeout` has become too long while it waited, because the machine was suspended for
+// instance.
+class TimedGuard final : public SendGuard {
+ public:
+  TimedGuard(Shared<SendGuard> inner, Nanos limit, Error too_late)
+      : inner_(std::move(inner)), limit_(limit), too_late_(std::move(too_late)) {}
+  Result<void> MaySend() noexcept override {
+    if (Result<void> may = inner_->MaySend(); !may) return may;
+    if (inner_->TimeLeft() < limit_) return Fail(too_late_);
+    return {};
+  }
+  Nanos TimeLeft() noexcept override { return inner_->TimeLeft(); }
+
+ private:
+  const Shared<SendGuard> inner_;
+  const Nanos limit_;
+  const Error too_late_;
+};
+
+Error TooLate() {
+  return Error(Code::kCancelled,
+               "not sent, because it has waited for so long that the server might take longer for it "
+               "than the guard of the connection allows");
+}
+
 Error NoTimeout(Nanos timeout) {
   return Error(Code::kInvalidArgument, "the timeout is " + net::DurationText(timeout) +
                                            ", which leaves no time for the call; leave it out for that of the config, "
@@ -184,6 +209,16 @@ void Operation::StartTimeLimit(TimePoint from, std::optional<Nanos> limit) {
                                OnSelf([](Operation& op) { op.OnTimeLimit(); }));
 }
 
+// Each attempt has what is left then, but for some time to wait for its turn, and no more than what is left of the
+// request's own limit.
+void Operation::LimitToGuard() {
+  const Nanos left = request_.guard->TimeLeft();
+  if (left == kNoLimit) return;
+  guarded_limit_ = std::max<Nanos>(left - left / 10, std::chrono::milliseconds(1));
+  const TimePoint until = Later(attempt_started_, guarded_limit_);
+  if (!deadline_ || until < *deadline_) StartTimeLimit(attempt_started_, guarded_limit_);
+}
+
 void Operation::OnTimeLimit() {
   if (ended_ || cancelled() || !deadline_) return;
   GiveUp(Error(Code::kTimeout, "no answer within " + net::DurationText(TimeLimit().value_or(Nanos::zero()))));
@@ -202,6 +237,7 @@ void Operation::TellWarnings(const HttpHead& head) const {
 std::optional<Nanos> Operation::TimeLimit() const noexcept {
   std::optional<Nanos> limit = request_.timeout;
   if (!limit && !request_.watch) limit = connection_->timeout;
+  if (guarded_limit_ != kNoLimit) limit = std::min(limit.value_or(kNoLimit), guarded_limit_);
   return limit == kNoLimit ? std::nullopt : limit;
 }
 
@@ -244,6 +280,9 @@ HttpRequest Operation::Compose(const std::string& token) const {
   http.body = request_.body;
   http.long_lived = request_.watch;
   http.guard = request_.guard;
+  if (request_.guard && guarded_limit_ != kNoLimit) {
+    http.guard = MakeShared<TimedGuard>(request_.guard, *TimeLimit(), Describe(TooLate()));
+  }
   return http;
 }
 
@@ -254,6 +293,7 @@ void Operation::Attempt(const std::string& token) {
   connection_->sent.Add(token);
   if (request_.guard) {
     if (const Result<void> may = request_.guard->MaySend(); !may) return OnFailed(Describe(may.error()));
+    LimitToGuard();
   }
   ++sent_;
   HttpRequest http = Compose(token);

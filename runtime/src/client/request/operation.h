@@ -106,6 +106,7 @@ class Operation : public SharedObject {
   void OnCredential(ExecCredentials::Answer credential);
   void Attempt(const std::string& token);
   void StartTimeLimit(TimePoint from, std::optional<Nanos> limit);
+  void LimitToGuard();
   void OnTimeLimit();
   void TellWarnings(const HttpHead& head) const;
   std::optional<Nanos> TimeLimit() const noexcept;  // nothing: no limit
@@ -126,6 +127,7 @@ class Operation : public SharedObject {
   Timer pause_{};                      // limiter or retry
   Timer time_limit_{};
   std::optional<TimePoint> deadline_{};
+  Nanos guarded_limit_ = kNoLimit;  // SendGuard::TimeLeft() at the last attempt
   TimePoint attempt_started_{};
   int attempt_ = 0;
   std::optional<Error> last_failure_{};  // of the attempt before this one

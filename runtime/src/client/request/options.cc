@@ -18,6 +18,7 @@ std::string ListOptions::Query(bool watch) const {
   query.AddIfSet("resourceVersion", resource_version);
   query.AddIfSet("resourceVersionMatch", resource_version_match);
   if (send_initial_events) query.Add("sendInitialEvents", "true");
+  query.AddIfSet("shardSelector", shard_selector);
   if (timeout_seconds.has_value()) {  // some servers read the first form, others the second
     query.Add("timeout", net::DurationText(std::chrono::seconds(*timeout_seconds)));
     query.Add("timeoutSeconds", std::to_string(*timeout_seconds));

@@ -223,6 +223,13 @@ Result<ApiRequest> RawResource::Delete(std::string_view name, const DeleteOption
 Result<ApiRequest> RawResource::DeleteCollection(const ListOptions& which, const DeleteOptions& options) const {
   Result<ApiRequest> request = OfCollection("DELETE", "delete collection of", *kind_, namespace_, true);
   if (!request) return request;
+  if (!which.shard_selector.empty()) {
+    return Fail(
+        Error(Code::kInvalidArgument,
+              "ListOptions::shard_selector is set, but a server that does not know it would delete every object; "
+              "list the objects and delete each")
+            .With(request->what));
+  }
   request->query = which.Query();
   request->timeout = options.timeout ? options.timeout : which.timeout;
   SetJson(*request, options.Body());

@@ -15,6 +15,32 @@
 #include "kgen/core/unstructured.h"
 
 namespace kgen {
+namespace controller {
+
+// The server has refused it, or nothing was sent.
+bool MayBeStored(const Error& error) noexcept {
+  switch (error.code()) {
+    case Code::kInvalidArgument:
+    case Code::kConfig:
+    case Code::kTls:
+    case Code::kUnauthorized:
+    case Code::kForbidden:
+    case Code::kNotFound:
+    case Code::kMethodNotAllowed:
+    case Code::kAlreadyExists:
+    case Code::kConflict:
+    case Code::kExpired:
+    case Code::kRequestTooLarge:
+    case Code::kUnsupportedMedia:
+    case Code::kInvalid:
+    case Code::kTooManyRequests:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace controller
 namespace {
 
 using meta::v1::ObjectMeta;
@@ -72,19 +98,35 @@ Options Managed(const Options& options, const std::string& field_manager) {
   return managed;
 }
 
+// What a write is part of: the caches that remember it, and the log of the call that makes it.
+struct Writer {
+  const Caches& caches;
+  const Connection& connection;
+  controller::WriteLog* log;  // may be null
+
+  void SetUnsure() const {
+    if (log != nullptr) log->SetUnsure();
+  }
+  void SetUnsureAfter(const Error& error) const {
+    if (controller::MayBeStored(error)) SetUnsure();
+  }
+};
+
 // Remembers the object that a server answered with. Versions that are no numbers cannot be compared, so those writes
 // are not remembered.
-void Remember(const Caches& caches, const KindInfo& kind, const ObjectMeta& answer, std::string_view body,
+void Remember(const Writer& writer, const KindInfo& kind, const ObjectMeta& answer, std::string_view body,
               bool deleted) {
   const std::optional<std::uint64_t> version = cache::VersionNumber(answer.resourceVersion);
-  if (!version || answer.name.empty()) return;
+  if (!version || answer.name.empty()) return writer.SetUnsure();
   const bool finalized = answer.deletionTimestamp.has_value() && answer.finalizers.empty();
-  caches.state()->Remember(
+  const bool remembered = writer.caches.state()->Remember(
       {.kind = kind,
        .key = {answer.namespace_, answer.name},
        .answer = &answer,
        .body = body,
        .write = {.version = *version, .uid = answer.uid, .deleted = deleted, .finalized = finalized}});
+  // The version is the one of its deletionTimestamp, or of before its end.
+  if (!remembered && (deleted || finalized)) writer.SetUnsure();
 }
 
 // Sends the request of a subresource, and decodes the answer into `answer`.
@@ -93,14 +135,30 @@ Result<void> Receive(const Connection& connection, Result<ApiRequest> request, v
   return detail::DecodeBody(detail::CallForBody(connection, std::move(request)), what, answer, table);
 }
 
-// Sends the request, and decodes the answer into `answer`. A log gets the answer.
-Result<void> Write(const Caches& caches, const Connection& connection, const KindInfo& kind, Result<ApiRequest> request,
-                   bool dry_run, const TypeTable& table, void* answer, controller::WriteLog* log) {
+// Writes a subresource. Which version that gives to the object is not known.
+Result<void> WriteSubresource(const Writer& writer, Result<ApiRequest> request, bool dry_run, void* answer,
+                              const TypeTable& table) {
+  Result<void> written = Receive(writer.connection, std::move(request), answer, table);
+  if (dry_run) return written;
+  if (written) {
+    writer.SetUnsure();
+  } else {
+    writer.SetUnsureAfter(written.error());
+  }
+  return written;
+}
+
+// Sends the request, and decodes the answer into `answer`. `log`, which may be null, gets the answer.
+Result<void> Write(const Writer& writer, const KindInfo& kind, Result<ApiRequest> request, bool dry_run,
+                   const TypeTable& table, void* answer, controller::WriteLog* log) {
   const bool metadata = &table == &PartialObjectMetadata::kTable;
   if (request && metadata) request->accept = client::kAcceptMetadata;
   const std::string what = detail::WhatOf(request);
-  const Result<std::string> body = detail::CallForBody(connection, std::move(request));
-  if (Result<void> decoded = detail::DecodeBody(body, what, answer, table); !decoded) return decoded;
+  const Result<std::string> body = detail::CallForBody(writer.connection, std::move(request));
+  if (Result<void> decoded = detail::DecodeBody(body, what, answer, table); !decoded) {
+    if (!dry_run) writer.SetUnsureAfter(decoded.error());
+    return decoded;
+  }
   if (metadata) {
     auto& part = *static_cast<PartialObjectMetadata*>(answer);
     part.apiVersion = GroupVersion{kind.group, kind.version}.str();
@@ -109,7 +167,7 @@ Result<void> Write(const Caches& caches, const Connection& connection, const Kin
   }
   if (dry_run) return {};
   const auto& metadata_of = *reinterpret_cast<ObjectMeta*>(static_cast<char*>(answer) + table.metadata_offset);
-  Remember(caches, kind, metadata_of, *body, false);
+  Remember(writer, kind, metadata_of, *body, false);
   if (log != nullptr) log->Add(metadata_of);
   return {};
 }
@@ -117,25 +175,31 @@ Result<void> Write(const Caches& caches, const Connection& connection, const Kin
 // The answer to a delete is a Status with the uid if the object is gone, and the object if it goes later, or for some
 // kinds. `known` is an earlier state of the object, or null. If it is one of what was deleted, its version tells when
 // the deletion has been seen: when a cache that has passed this version has no such object.
-Result<void> SendDelete(const Caches& caches, const Connection& connection, const KindInfo& kind, const ObjectKey& key,
-                        const ObjectMeta* known, const DeleteOptions& options) {
-  Result<ApiRequest> request = RawResource(connection, kind, key.namespace_).Delete(key.name, options);
-  const Result<std::string> body = detail::CallForBody(connection, std::move(request));
-  if (!body) return Fail(body.error());
+Result<void> SendDelete(const Writer& writer, const KindInfo& kind, const ObjectKey& key, const ObjectMeta* known,
+                        const DeleteOptions& options) {
+  Result<ApiRequest> request = RawResource(writer.connection, kind, key.namespace_).Delete(key.name, options);
+  const Result<std::string> body = detail::CallForBody(writer.connection, std::move(request));
+  if (!body) {
+    if (!options.dry_run) writer.SetUnsureAfter(body.error());
+    return Fail(body.error());
+  }
   if (options.dry_run) return {};
   // An answer that cannot be read is no failure of the delete.
   const Unstructured answer = Decode<Unstructured>(*body).value_or(Unstructured());
   if (answer.kind != "Status" && !answer.metadata.name.empty()) {
-    Remember(caches, kind, answer.metadata, *body, true);
+    Remember(writer, kind, answer.metadata, *body, true);
     return {};
   }
   controller::OwnWrite write{.uid = answer.GetString("details.uid").value_or(String()), .deleted = true};
   if (write.uid.empty() && known != nullptr) write.uid = known->uid;
-  if (write.uid.empty()) return {};
+  if (write.uid.empty()) {
+    writer.SetUnsure();
+    return {};
+  }
   if (known != nullptr && known->uid == write.uid) {
     write.version = cache::VersionNumber(known->resourceVersion).value_or(0);
   }
-  caches.state()->Remember({.kind = kind, .key = key, .write = std::move(write)});
+  if (!writer.caches.state()->Remember({.kind = kind, .key = key, .write = std::move(write)})) writer.SetUnsure();
   return {};
 }
 
@@ -148,7 +212,8 @@ Result<void> CachedClient::CreateAny(const void* object, const TypeTable& table,
   Result<ApiRequest> request =
       RawResource(connection_, *target->kind, "")
           .Create(target->key().namespace_, EncodeAny(object, table), Managed(options, field_manager_));
-  return Write(caches_, connection_, *target->kind, std::move(request), options.dry_run, table, answer, log_.get());
+  return Write({caches_, connection_, log_.get()}, *target->kind, std::move(request), options.dry_run, table, answer,
+               log_.get());
 }
 
 Result<void> CachedClient::UpdateAny(const void* object, const TypeTable& table, std::string_view subresource,
@@ -159,7 +224,7 @@ Result<void> CachedClient::UpdateAny(const void* object, const TypeTable& table,
   Result<ApiRequest> request =
       RawResource(connection_, *target->kind, key.namespace_)
           .Update(key.namespace_, key.name, subresource, EncodeAny(object, table), Managed(options, field_manager_));
-  return Write(caches_, connection_, *target->kind, std::move(request), options.dry_run, table, answer,
+  return Write({caches_, connection_, log_.get()}, *target->kind, std::move(request), options.dry_run, table, answer,
                target->metadata->resourceVersion.empty() ? nullptr : log_.get());
 }
 
@@ -172,7 +237,7 @@ Result<void> CachedClient::PatchAny(const void* object, const TypeTable& table, 
       RawResource(connection_, *target->kind, key.namespace_)
           .Patch(key.name, subresource, patch != nullptr ? *patch : ApplyPatch(EncodeAny(object, table)),
                  Managed(options, field_manager_));
-  return Write(caches_, connection_, *target->kind, std::move(request), options.dry_run, table, answer,
+  return Write({caches_, connection_, log_.get()}, *target->kind, std::move(request), options.dry_run, table, answer,
                patch != nullptr || target->metadata->resourceVersion.empty() ? nullptr : log_.get());
 }
 
@@ -192,11 +257,11 @@ Result<void> CachedClient::CreateSubresourceAny(const void* object, const TypeTa
   const Result<Target> target = TargetOf(state_->mapper(), "create", object, table);
   if (!target) return Fail(target.error());
   const ObjectKey key = target->key();
-  return Receive(connection_,
-                 RawResource(connection_, *target->kind, key.namespace_)
-                     .CreateSubresource(key.namespace_, key.name, name, EncodeAny(body.value, *body.table),
-                                        Managed(options, field_manager_)),
-                 answer, answer_table);
+  return WriteSubresource({caches_, connection_, log_.get()},
+                          RawResource(connection_, *target->kind, key.namespace_)
+                              .CreateSubresource(key.namespace_, key.name, name, EncodeAny(body.value, *body.table),
+                                                 Managed(options, field_manager_)),
+                          options.dry_run, answer, answer_table);
 }
 
 Result<void> CachedClient::UpdateSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
@@ -205,11 +270,11 @@ Result<void> CachedClient::UpdateSubresourceAny(const void* object, const TypeTa
   const Result<Target> target = TargetOf(state_->mapper(), "update", object, table);
   if (!target) return Fail(target.error());
   const ObjectKey key = target->key();
-  return Receive(
-      connection_,
+  return WriteSubresource(
+      {caches_, connection_, log_.get()},
       RawResource(connection_, *target->kind, key.namespace_)
           .Update(key.namespace_, key.name, name, EncodeAny(body.value, *body.table), Managed(options, field_manager_)),
-      answer, answer_table);
+      options.dry_run, answer, answer_table);
 }
 
 Result<void> CachedClient::PatchSubresourceAny(const void* object, const TypeTable& table, std::string_view name,
@@ -218,21 +283,21 @@ Result<void> CachedClient::PatchSubresourceAny(const void* object, const TypeTab
   const Result<Target> target = TargetOf(state_->mapper(), "patch", object, table);
   if (!target) return Fail(target.error());
   const ObjectKey key = target->key();
-  return Receive(connection_,
-                 RawResource(connection_, *target->kind, key.namespace_)
-                     .Patch(key.name, name, patch, Managed(options, field_manager_)),
-                 answer, answer_table);
+  return WriteSubresource({caches_, connection_, log_.get()},
+                          RawResource(connection_, *target->kind, key.namespace_)
+                              .Patch(key.name, name, patch, Managed(options, field_manager_)),
+                          options.dry_run, answer, answer_table);
 }
 
 Result<void> CachedClient::DeleteAny(const void* object, const TypeTable& table, const DeleteOptions& options) const {
   const Result<Target> target = TargetOf(state_->mapper(), "delete", object, table);
   if (!target) return Fail(target.error());
-  return SendDelete(caches_, connection_, *target->kind, target->key(), target->metadata, options);
+  return SendDelete({caches_, connection_, log_.get()}, *target->kind, target->key(), target->metadata, options);
 }
 
 Result<void> CachedClient::DeleteKey(const KindInfo& kind, const ObjectKey& key, const DeleteOptions& options) const {
   const AnyRef cached = caches_.state()->Look(kind, key);
-  return SendDelete(caches_, connection_, kind, key, cached.metadata(), options);
+  return SendDelete({caches_, connection_, log_.get()}, kind, key, cached.metadata(), options);
 }
 
 }  // namespace kgen

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "client/verbs/kind_registry.h"
+#include "controller/caches/caches_sync.h"
 #include "controller/caches/kind_cache.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
@@ -23,6 +24,14 @@ Result<void> Check(const CachesOptions& options) {
     return Fail(Code::kInvalidArgument,
                 "CachesOptions::max_remembered_writes is 0, but reads could not wait for any write then; "
                 "kgen::kUnlimited means all of them");
+  }
+  if (MayChange(options) && std::ranges::find(options.scopes, "", &InformerScope::namespace_) != options.scopes.end()) {
+    return Fail(Code::kInvalidArgument,
+                "CachesOptions::scopes has a scope without a namespace, which means all that no other scope names, but "
+                "with changing_namespaces and namespaces_by_label each must name one");
+  }
+  if (const Result<Selector> labels = Selector::Parse(options.namespaces_by_label); !labels) {
+    return Fail(labels.error().With("CachesOptions::namespaces_by_label"));
   }
   return {};
 }
@@ -44,9 +53,11 @@ Result<Shared<KindCache>> CachesState::Of(const TypeTable& table, const KindInfo
       if (Shared<KindCache> live = Shared<KindCache>::TryAdd(known)) return live;
     }
     caches_.reserve(caches_.size() + 1);  // the destructor of a cache takes the lock, so nothing may fail after Make()
-    const bool written = written_.contains({std::string(kind.group), std::string(kind.resource)});
-    Result<Shared<KindCache>> made = KindCache::Make(Shared<CachesState>(this), table, kind, written);
+    // A list of a process on shards must not be older than what earlier owners have written.
+    const bool fresh = division_ || HasWritten(kind);
+    Result<Shared<KindCache>> made = KindCache::Make(Shared<CachesState>(this), table, kind, namespaces_, fresh);
     if (!made) return made;
+    (*made)->Hold(held_, hold_number_);
     for (const KindIndexes& each : indexes_) {
       if ((*made)->Serves(each.table, each.kind)) (*made)->Inherit(each.indexes);
     }
@@ -79,11 +90,27 @@ void CachesState::Start(const std::stop_token& stop) {
     stop_ = stop;
     live = Live();
   }
+  if (source_) source_->Start(stop);
   for (const Shared<KindCache>& kind_cache : live) kind_cache->Start(stop);
 }
 
 Result<void> CachesState::WaitForSync(const std::stop_token& stop) {
+  if (may_change()) return WaitForChanging(stop);
+  const Shared<Waiter> waiter = connection_.executor().MakeWaiter("sync of caches");
+  CachesSync sync(Shared<CachesState>(this), waiter);
+  for (;;) {
+    if (std::optional<Result<void>> synced = sync.Poll(stop)) return *std::move(synced);
+    const Result<void> waited = waiter->Wait(stop, sync.look_again());
+    if (!waited && waited.error().code() != Code::kTimeout && !stop.stop_requested()) {
+      return sync.EndedBy(waited.error());
+    }
+  }
+}
+
+Result<void> CachesState::WaitForChanging(const std::stop_token& stop) {
   const TimePoint deadline = Later(connection_.clock().Now(), options_.sync_timeout);
+  if (Result<void> known = WaitForNamespaces(stop, options_.sync_timeout); !known) return known;
+  std::vector<Shared<KindCache>> waited;  // of those that get new namespaces after they have synced
   while (true) {
     if (stop.stop_requested()) return Fail(Code::kCancelled, "sync of caches: a stop was requested");
     std::vector<Shared<KindCache>> live;
@@ -91,12 +118,26 @@ Result<void> CachesState::WaitForSync(const std::stop_token& stop) {
       const MutexLock lock(mutex_);
       live = Live();
     }
-    std::erase_if(live, [](const Shared<KindCache>& kind_cache) { return kind_cache->HasSynced(); });
+    std::erase_if(live, [&](const Shared<KindCache>& kind_cache) {
+      return kind_cache->HasSynced() &&
+             (!kind_cache->changes() || std::ranges::find(waited, kind_cache) != waited.end());
+    });
     if (live.empty()) return {};
+    if (live.front()->changes()) waited.push_back(live.front());
     if (Result<void> synced = live.front()->WaitForSync(stop, deadline - connection_.clock().Now()); !synced) {
       return synced;
     }
   }
+}
+
+Shared<KindCache> CachesState::FirstUnsynced() {
+  std::vector<Shared<KindCache>> live;
+  {
+    const MutexLock lock(mutex_);
+    live = Live();
+  }
+  const auto found = std::ranges::find_if(live, [](const auto& kind_cache) { return !kind_cache->HasSynced(); });
+  return found != live.end() ? *found : Shared<KindCache>();
 }
 
 void CachesState::Shutdown() {
@@ -106,6 +147,7 @@ void CachesState::Shutdown() {
     shut_down_ = true;
     live = Live();
   }
+  if (source_) source_->Stop();
   for (const Shared<KindCache>& kind_cache : live) kind_cache->Stop();
   for (const Shared<KindCache>& kind_cache : live) {
     for (const Shared<cache::Informer>& informer : kind_cache->informers()) {
@@ -122,8 +164,26 @@ std::vector<cache::InformerStatus> CachesState::status() {
     live = Live();
   }
   std::vector<cache::InformerStatus> all;
+  if (source_) all.push_back(source_->informer()->status());
   for (const Shared<KindCache>& kind_cache : live) {
     for (cache::InformerStatus& status : kind_cache->status()) all.push_back(std::move(status));
+  }
+  return all;
+}
+
+std::vector<cache::InformerStatus> CachesState::unsynced() {
+  std::vector<Shared<KindCache>> live;
+  {
+    const MutexLock lock(mutex_);
+    live = Live();
+  }
+  std::vector<cache::InformerStatus> all;
+  if (!KnowsNamespaces()) all.push_back(source_->informer()->status());
+  for (const Shared<KindCache>& kind_cache : live) {
+    if (kind_cache->HasSynced()) continue;
+    for (cache::InformerStatus& status : kind_cache->status()) {
+      if (!status.synced) all.push_back(std::move(status));
+    }
   }
   return all;
 }
@@ -140,12 +200,15 @@ std::vector<Shared<KindCache>> CachesState::LiveOf(const KindInfo& kind) {
   return live;
 }
 
-void CachesState::Remember(const Written& written) {
+bool CachesState::Remember(const Written& written) {
   {
-    const MutexLock lock(mutex_);
+    const MutexLock lock(written_mutex_);
     written_.emplace(written.kind.group, written.kind.resource);
   }
-  for (const Shared<KindCache>& kind_cache : LiveOf(written.kind)) kind_cache->Remember(written);
+  bool shown = false;
+  for (const Shared<KindCache>& kind_cache : LiveOf(written.kind)) shown |= kind_cache->Remember(written);
+  if (!shown) NoteUnseen(written);
+  return shown;
 }
 
 void CachesState::KeepIndex(const KindCache& kind_cache, IndexSpec index) {
@@ -172,38 +235,41 @@ AnyRef CachesState::Look(const KindInfo& kind, const ObjectKey& key) {
 // ----------------------------------------------------------------------------------------------------- handles
 
 CacheRegistration::CacheRegistration() noexcept = default;
-CacheRegistration::CacheRegistration(Shared<controller::KindCache> kind_cache, std::vector<Registration> parts) noexcept
-    : cache_(std::move(kind_cache)), parts_(std::move(parts)) {}
+CacheRegistration::CacheRegistration(Shared<controller::KindCache> kind_cache,
+                                     Shared<controller::CacheHandler> handler) noexcept
+    : cache_(std::move(kind_cache)), handler_(std::move(handler)) {}
 CacheRegistration::CacheRegistration(CacheRegistration&&) noexcept = default;
 CacheRegistration& CacheRegistration::operator=(CacheRegistration&& other) noexcept {
   if (this == &other) return *this;
   Remove();
   cache_ = std::move(other.cache_);
-  parts_ = std::move(other.parts_);
+  handler_ = std::move(other.handler_);
   return *this;
 }
 CacheRegistration::~CacheRegistration() { Remove(); }
 
 void CacheRegistration::Remove() {
-  parts_.clear();
+  if (!handler_ || detail::ForkedChild()) return;
+  cache_->Forget(*handler_);
+  handler_->Remove();
+  handler_ = {};
   cache_ = {};
 }
 
 Result<void> CacheRegistration::status() const {
-  for (const Registration& part : parts_) {
-    if (Result<void> status = part.status(); !status) return status;
-  }
-  return {};
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return handler_ ? handler_->status() : Result<void>();
 }
 
 bool CacheRegistration::HasSynced() const noexcept {
-  return std::all_of(parts_.begin(), parts_.end(), [](const Registration& part) { return part.HasSynced(); });
+  return !handler_ || (cache_->HasSynced() && handler_->HasSynced());
 }
 
-std::size_t CacheRegistration::Backlog() const noexcept {
-  std::size_t backlog = 0;
-  for (const Registration& part : parts_) backlog += part.Backlog();
-  return backlog;
+std::size_t CacheRegistration::Backlog() const noexcept { return handler_ ? handler_->Backlog() : 0; }
+
+Result<void> CacheRegistration::WaitForSync(const std::stop_token& stop, Nanos limit) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return handler_ ? cache_->WaitForHandled(*handler_, stop, limit) : Result<void>();
 }
 
 AnyCache::AnyCache() noexcept = default;
@@ -276,6 +342,21 @@ void Caches::Shutdown() const {
 std::vector<cache::InformerStatus> Caches::status() const {
   if (detail::ForkedChild()) return {};
   return state_->status();
+}
+Result<void> Caches::AddNamespace(std::string_view name) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return state_->AddNamespace(name);
+}
+Result<void> Caches::RemoveNamespace(std::string_view name, const std::stop_token& stop) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return state_->RemoveNamespace(name, stop);
+}
+Result<void> Caches::SetNamespaces(const std::vector<std::string>& names, const std::stop_token& stop) const {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  return state_->SetNamespaces(names, stop);
+}
+std::vector<std::string> Caches::namespaces() const {
+  return detail::ForkedChild() ? std::vector<std::string>() : state_->namespaces();
 }
 const Connection& Caches::connection() const noexcept { return state_->connection(); }
 

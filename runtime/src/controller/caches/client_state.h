@@ -18,6 +18,9 @@
 
 namespace kgen::controller {
 
+// Whether a write that failed with this error may have been stored, or be stored later.
+bool MayBeStored(const Error& error) noexcept;
+
 // The answers to the writes of one reconcile call.
 //
 // Thread safety: all members from any thread.
@@ -32,12 +35,16 @@ class WriteLog final : public SharedObject {
     const MutexLock lock(mutex_);
     entries_.push_back({answer.uid, answer.resourceVersion});
   }
+  // A write may have been stored, and no cache of this process will show it, or nobody knows its version.
+  void SetUnsure() noexcept { unsure_.store(true, std::memory_order_relaxed); }
+  bool unsure() const noexcept { return unsure_.load(std::memory_order_relaxed); }
   std::vector<Entry> Take() {
     const MutexLock lock(mutex_);
     return std::exchange(entries_, {});
   }
 
  private:
+  std::atomic<bool> unsure_{false};
   Mutex mutex_;
   std::vector<Entry> entries_ KGEN_GUARDED_BY(mutex_);
 };

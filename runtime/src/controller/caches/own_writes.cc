@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "cache/store/store.h"
 #include "cache/store/version_number.h"
@@ -201,6 +202,45 @@ std::optional<OwnWrites::Entry> OwnWrites::FindMissing(const cache::AnySnapshot&
     }
   }
   return std::nullopt;
+}
+
+std::vector<OwnWrites::Entry> OwnWrites::Missing(const cache::AnySnapshot& view,
+                                                 const std::function<bool(const ObjectKey&)>& of) const {
+  const std::uint64_t version = VersionOf(view);
+  std::vector<Entry> missing;
+  const MutexLock lock(mutex_);
+  for (const Order* const order : {&dated_, &timed_}) {
+    for (const auto& [key, write] : *order) {
+      if (of(key) && !Shows(view, version, key, write)) missing.emplace_back(key, write);
+    }
+  }
+  return missing;
+}
+
+void OwnWrites::Forget(const std::function<bool(const ObjectKey&)>& of) {
+  if (empty()) return;
+  const MutexLock lock(mutex_);
+  for (Order* const order : {&dated_, &timed_}) {
+    for (auto at = order->begin(); at != order->end();) {
+      const auto next = std::next(at);
+      if (of(at->first)) {
+        writes_.erase(at->first);
+        order->erase(at);
+      }
+      at = next;
+    }
+  }
+  // Nobody may wait for a version that the informer will not receive.
+  awaited_anywhere_ = 0;
+  for (auto at = awaited_.begin(); at != awaited_.end();) {
+    if (of(ObjectKey(at->first, String()))) {
+      at = awaited_.erase(at);
+    } else {
+      awaited_anywhere_ = std::max(awaited_anywhere_, at->second);
+      ++at;
+    }
+  }
+  Count();
 }
 
 }  // namespace kgen::controller

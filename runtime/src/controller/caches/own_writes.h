@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <optional>
 #include <string_view>
@@ -80,6 +81,10 @@ class OwnWrites {
   bool Show(const cache::AnySnapshot& view, const std::vector<AnyRef>& objects, const Mark& mark) const;
   // A write of the namespace that the view does not show; for messages, visits all.
   std::optional<Entry> FindMissing(const cache::AnySnapshot& view, std::string_view namespace_) const;
+  // The writes of the keys that `of` accepts and that the view does not show; visits all.
+  std::vector<Entry> Missing(const cache::AnySnapshot& view, const std::function<bool(const ObjectKey&)>& of) const;
+  // Forgets the writes of the keys that `of` accepts, because the informer will not have them any more.
+  void Forget(const std::function<bool(const ObjectKey&)>& of);
   // Forgets writes that will not be needed any more, given a view that a read has waited for.
   void Settle(const cache::AnySnapshot& view, TimePoint now);
   // How often the server has lost its newest state, as by the restore of a backup. Writes from before are lost as well,

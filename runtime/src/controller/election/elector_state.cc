@@ -10,6 +10,7 @@
 
 #include "client/request/errors.h"
 #include "controller/election/deliberate_bugs.h"
+#include "controller/election/map_of_shards.h"
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
 #include "kgen/client/resource_client.h"
@@ -21,6 +22,8 @@ namespace {
 
 constexpr double kJitterFactor = 1.2;
 constexpr Nanos kReportEvery = std::chrono::minutes(1);  // of a failure that goes on
+// The control plane takes a Lease back that its choice has not renewed within five seconds.
+constexpr Nanos kLookForChoice = std::chrono::seconds(1);
 
 TimePoint LeaseTime(Clock& clock) noexcept {
   return Injected(Bug::kIgnoresSuspend) ? clock.Now() : clock.NowWithSuspend();
@@ -56,7 +59,14 @@ ElectorState::ElectorState(const Connection& connection, LeaderElectionOptions o
       clock_(executor_->clock()),
       strand_(executor_->MakeStrand("lease " + name_)),
       guard_(MakeShared<LeaseGuard>(clock_, name_)),
-      jitter_(SeedFrom(*clock_) ^ std::hash<std::string>()(options_.identity)) {}
+      jitter_(SeedFrom(*clock_) ^ std::hash<std::string>()(options_.identity)) {
+  if (!options_.coordinated) return;
+  // CancelTimers() destroys the function on the strand, before this object ends.
+  candidate_ = MakeShared<Candidate>(connection_, options_, strand_, [this](const Error& error) {
+    KeepFailure(error);
+    ReportFailure(error);
+  });
+}
 
 // --- The functions of the handle
 
@@ -88,22 +98,26 @@ std::vector<Shared<Waiter>> ElectorState::Change(Phase to) {
 
 Result<ElectorState::Phase> ElectorState::WaitWhile(Phase phase, std::string_view doing, const std::stop_token& stop) {
   const Shared<Waiter> waiter = executor_->MakeWaiter(doing);
-  Result<void> waited;
   for (;;) {
-    {
-      const MutexLock lock(mutex_);
-      std::erase(waiters_, waiter);
-      if (phase_ != phase) return phase_;
-      if (!waited) return Fail(waited.error());
-      waiters_.push_back(waiter);
-    }
-    waited = waiter->Wait(stop);
+    if (const std::optional<Phase> now = Left(phase, waiter)) return *now;
+    const Result<void> waited = waiter->Wait(stop);
+    if (waited) continue;
+    const MutexLock lock(mutex_);
+    std::erase(waiters_, waiter);
+    if (phase_ != phase) return phase_;
+    return Fail(waited.error());
   }
 }
 
-Result<void> ElectorState::Acquire(const std::stop_token& stop) {
+std::optional<ElectorState::Phase> ElectorState::Left(Phase phase, const Shared<Waiter>& waker) {
+  const MutexLock lock(mutex_);
+  if (phase_ != phase) return phase_;
+  if (std::ranges::find(waiters_, waker) == waiters_.end()) waiters_.push_back(waker);
+  return std::nullopt;
+}
+
+Result<void> ElectorState::BeginToAcquire(const std::stop_token& stop) {
   const std::string doing = "acquire lease " + name_;
-  if (executor_->InPostedTask()) return MustNotBlock(doing);
   {
     const MutexLock lock(mutex_);
     if (phase_ != Phase::kNew) {
@@ -112,9 +126,30 @@ Result<void> ElectorState::Acquire(const std::stop_token& stop) {
     if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(doing));
     phase_ = Phase::kAcquiring;
   }
+  if (candidate_) executor_->Post(strand_, [candidate = candidate_] { candidate->Start(); });
   Post(&ElectorState::Try);
+  return {};
+}
+
+std::optional<Result<void>> ElectorState::PollAcquired(const Shared<Waiter>& waker) {
+  const std::optional<Phase> now = Left(Phase::kAcquiring, waker);
+  if (!now) return std::nullopt;
+  if (*now != Phase::kStopped) return Result<void>();  // if it is lost already, WaitUntilLost() says so
+  return Fail(Error(Code::kCancelled, "it was released").With("acquire lease " + name_));
+}
+
+std::optional<Result<void>> ElectorState::PollLost(const Shared<Waiter>& waker) {
+  const std::optional<Phase> now = Left(Phase::kLeading, waker);
+  if (!now) return std::nullopt;
+  return HowLost(*now);
+}
+
+Result<void> ElectorState::Acquire(const std::stop_token& stop) {
+  const std::string doing = "acquire lease " + name_;
+  if (executor_->InPostedTask()) return MustNotBlock(doing);
+  if (Result<void> begun = BeginToAcquire(stop); !begun) return begun;
   const Result<Phase> now = WaitWhile(Phase::kAcquiring, doing, stop);
-  if (now && *now != Phase::kStopped) return {};  // if it is lost already, WaitUntilLost() says so
+  if (now && *now != Phase::kStopped) return {};
   if (!now) Stop();
   return now ? Fail(Error(Code::kCancelled, "it was released").With(doing)) : Fail(now.error());
 }
@@ -124,10 +159,15 @@ Result<void> ElectorState::WaitUntilLost(const std::stop_token& stop) {
   if (executor_->InPostedTask()) return MustNotBlock(doing);
   const Result<Phase> now = WaitWhile(Phase::kLeading, doing, stop);
   if (!now && !stop.stop_requested()) return Fail(now.error());
-  if (!now || *now == Phase::kStopped) return {};
+  if (!now) return {};
+  return HowLost(*now);
+}
+
+Result<void> ElectorState::HowLost(Phase now) const {
+  if (now == Phase::kStopped) return {};
   const MutexLock lock(mutex_);
   if (lost_) return Fail(*lost_);
-  return Fail(Error(Code::kInvalidArgument, "it has not been acquired").With(doing));
+  return Fail(Error(Code::kInvalidArgument, "it has not been acquired").With("hold lease " + name_));
 }
 
 Result<void> ElectorState::Release(Nanos limit) {
@@ -193,6 +233,7 @@ void ElectorState::OnDeadlineAfter(Nanos delay) noexcept {
 }
 
 void ElectorState::CancelTimers() noexcept {
+  if (candidate_) candidate_->Stop();
   next_.Cancel();
   deadline_.Cancel();
 }
@@ -230,6 +271,8 @@ void ElectorState::Try() {
   if (busy_ || (now != Phase::kAcquiring && now != Phase::kLeading)) return;
   tried_ = clock_->Now();
   slow_ = false;
+  // Whether processes compete is not known before the server has answered.
+  if (now == Phase::kAcquiring && candidate_ && candidate_->served() == Candidate::Served::kUnknown) return Again();
   if (now == Phase::kAcquiring) return Read();
   if (LeaseTime(*clock_) >= until_) return OnDeadline();
   Write();
@@ -244,6 +287,8 @@ void ElectorState::OnRead(Result<Lease> lease) {
   if (!lease) {
     if (lease.error().code() != Code::kNotFound) return Failed(lease.error());
     lease_.reset();
+    if (coordinated() && now == Phase::kLeading) return Lose(Error(Code::kConflict, "the lease was deleted"));
+    if (coordinated()) return Again();  // the control plane makes it
     if (now == Phase::kLeading) ReportFailure(Error(Code::kNotFound, "the lease was deleted; it is made again"));
     return Write();
   }
@@ -253,7 +298,17 @@ void ElectorState::OnRead(Result<Lease> lease) {
     return Lose(Error(Code::kConflict, holder.empty() ? "somebody has cleared the holder of the lease"
                                                       : "the lease was taken by " + holder));
   }
-  if (!holder.empty() && !Mine() && !Expired()) {
+  if (now == Phase::kAcquiring && !makes_map_ && HasShards(*lease_)) {
+    return Failed(Error(Code::kConflict,
+                        "the lease has the map of shards whose members work; if none of them runs any "
+                        "more, delete the lease"));
+  }
+  const std::string preferred(std::as_const(*lease_).spec->preferredHolder.view());
+  const bool may_renew = Mine() && !Expired() && preferred.empty();
+  if (now == Phase::kLeading && coordinated() && !preferred.empty()) {
+    return Lose(Error(Code::kConflict, "the control plane gives the lease to " + preferred));
+  }
+  if (coordinated() ? !may_renew && now == Phase::kAcquiring : !holder.empty() && !Mine() && !Expired()) {
     if (Recovered() && !reported) Report(false, nullptr);
     return Again();
   }
@@ -395,12 +450,14 @@ void ElectorState::Failed(Error error) {
     error = error.With("missing rights (grant get, create and update on leases of coordination.k8s.io in namespace " +
                        options_.namespace_ + ")");
   }
-  {
-    const MutexLock lock(mutex_);
-    failure_ = error;
-  }
+  KeepFailure(error);
   ReportFailure(error);
   Again();
+}
+
+void ElectorState::KeepFailure(const Error& error) {
+  const MutexLock lock(mutex_);
+  failure_ = error;
 }
 
 // Reports the error immediately if it differs from the last one, and then every minute.
@@ -426,6 +483,8 @@ void ElectorState::Again() {
   Nanos delay = options_.retry_period;
   if (phase() == Phase::kLeading) {
     delay = std::max(tried_ + delay - clock_->Now(), Nanos::zero());
+  } else if (candidate_ && candidate_->served() != Candidate::Served::kNo) {
+    delay = std::min<Nanos>(delay, kLookForChoice);
   } else {
     delay += Nanos(static_cast<Nanos::rep>(static_cast<double>(delay.count()) * kJitterFactor * jitter_.Unit()));
   }

@@ -23,6 +23,7 @@
 
 #include "client/auth/kubeconfig.h"
 #include "client/request/connection_state.h"
+#include "controller/election/candidate.h"
 #include "controller/election/lease.h"
 #include "core/execution/jitter.h"
 #include "core/execution/post_timer.h"
@@ -54,9 +55,16 @@ class ElectorState final : public SharedObject {
   // Checks the options and fills in those that are empty.
   static Result<LeaderElectionOptions> Complete(LeaderElectionOptions options, const client::Surroundings& around);
   ElectorState(const Connection& connection, LeaderElectionOptions options);
+  // It belongs to a member of shards. Once, before anything else.
+  void MakesMap() noexcept { makes_map_ = true; }
 
   Result<void> Acquire(const std::stop_token& stop);
   Result<void> WaitUntilLost(const std::stop_token& stop);
+  // The two for callers that do not block: nothing while they would wait. `waker` is then notified when to ask again.
+  // To stop acquiring, call Stop().
+  Result<void> BeginToAcquire(const std::stop_token& stop);
+  std::optional<Result<void>> PollAcquired(const Shared<Waiter>& waker);
+  std::optional<Result<void>> PollLost(const Shared<Waiter>& waker);
   Result<void> Release(Nanos limit);
   void Stop();  // as Release(), but sends nothing and does not block
 
@@ -83,6 +91,7 @@ class ElectorState final : public SharedObject {
   void OnDeadline();
   void Lose(Error why);
   void Failed(Error error);
+  void KeepFailure(const Error& error);
   void ReportFailure(const Error& error);
   bool Recovered();
   void Again();
@@ -94,6 +103,7 @@ class ElectorState final : public SharedObject {
   void OnReleased(Result<Lease> lease);
   void EndRelease(Result<void> result);
 
+  bool coordinated() const noexcept { return candidate_ && candidate_->served() == Candidate::Served::kYes; }
   bool Expired() const;
   bool Mine() const;  // the Lease, as last seen
   void Fill(Lease& lease) const;
@@ -108,12 +118,16 @@ class ElectorState final : public SharedObject {
   template <typename F>
   void Run(F step);
   Phase phase() const;
+  // Returns the phase if it is not `phase`; otherwise `waker` is notified when it is not.
+  std::optional<Phase> Left(Phase phase, const Shared<Waiter>& waker);
+  Result<void> HowLost(Phase now) const;
   // Blocks until the phase is not `phase`. Errors: as Waiter::Wait().
   Result<Phase> WaitWhile(Phase phase, std::string_view doing, const std::stop_token& stop);
   // Changes the phase. Returns the waiters to notify after the lock is released.
   std::vector<Shared<Waiter>> Change(Phase to) KGEN_REQUIRES(mutex_);
 
   const LeaderElectionOptions options_;
+  bool makes_map_ = false;
   const std::string name_;  // "shop/shop-controller"
   const Connection connection_;
   const RawResource leases_;
@@ -140,6 +154,7 @@ class ElectorState final : public SharedObject {
   std::optional<Code> reported_{};  // of the failures in a row
   TimePoint reported_at_{};         // of Now()
   Jitter jitter_;
+  Shared<Candidate> candidate_;  // null unless the election is coordinated
 
   mutable Mutex mutex_;
   Phase phase_ KGEN_GUARDED_BY(mutex_) = Phase::kNew;

@@ -3,12 +3,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <random>
+#include <ranges>
+#include <string_view>
 #include <utility>
 
 #include "controller/election/elector_state.h"
+#include "core/dns_names.h"
 #include "core/execution/fork_error.h"
 #include "core/memory/fork.h"
 #include "net/duration_text.h"
@@ -21,12 +25,12 @@ std::unexpected<Error> Refuse(std::string_view why) {
   return Fail(Error(Code::kInvalidArgument, why).With("leader election"));
 }
 
-std::string RandomIdentity() {
+std::string RandomIdentity(char separator) {
   char text[256 + 1] = {};
   std::string identity = gethostname(text, sizeof text - 1) == 0 ? text : "unknown";
   std::random_device device;
   for (int i = 0; i < 4; ++i) {
-    std::snprintf(text, sizeof text, "%c%08x", i == 0 ? '_' : '-', static_cast<unsigned>(device()));
+    std::snprintf(text, sizeof text, "%c%08x", i == 0 ? separator : '-', static_cast<unsigned>(device()));
     identity += text;
   }
   return identity;
@@ -52,6 +56,34 @@ Result<void> CheckDurations(const LeaderElectionOptions& options) {
   return {};
 }
 
+// Three numbers, and whatever follows a '-' or '+', which the server checks.
+bool IsVersion(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_of("-+"), text.size());
+  int numbers = 0;
+  for (const auto part : std::views::split(text.substr(0, end), '.')) {
+    const std::string_view digits(part.begin(), part.end());
+    if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos) return false;
+    ++numbers;
+  }
+  return numbers == 3;
+}
+
+// The server would refuse each LeaseCandidate, long after the start.
+Result<void> CheckCoordinated(const std::string& identity, const CoordinatedElection& versions) {
+  if (!detail::IsDnsSubdomain(identity)) {
+    return Refuse(
+        "the identity is '" + identity +
+        "', but in a coordinated election it is the name of a LeaseCandidate: a DNS subdomain of lower-case " +
+        "letters, digits, '-' and '.'");
+  }
+  for (const auto& [name, version] : {std::pair("binary_version", &versions.binary_version),
+                                      std::pair("emulation_version", &versions.emulation_version)}) {
+    if (IsVersion(*version)) continue;
+    return Refuse("coordinated." + std::string(name) + " is '" + *version + "', and must be a version such as 1.4.0");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<LeaderElectionOptions> ElectorState::Complete(LeaderElectionOptions options,
@@ -66,7 +98,12 @@ Result<LeaderElectionOptions> ElectorState::Complete(LeaderElectionOptions optio
                     (in_cluster ? std::string() : ": " + in_cluster.error().message()));
     }
   }
-  if (options.identity.empty()) options.identity = RandomIdentity();
+  if (options.identity.empty()) options.identity = RandomIdentity(options.coordinated ? '-' : '_');
+  if (options.coordinated) {
+    CoordinatedElection& versions = *options.coordinated;
+    if (versions.emulation_version.empty()) versions.emulation_version = versions.binary_version;
+    if (Result<void> valid = CheckCoordinated(options.identity, versions); !valid) return Fail(valid.error());
+  }
   return options;
 }
 
@@ -81,6 +118,12 @@ class LeaderElector::Handle : public SharedObject {
 };
 
 LeaderElector::LeaderElector(Shared<Handle> handle) noexcept : handle_(std::move(handle)) {}
+
+Result<LeaderElector> LeaderElector::NewForShards(const Connection& connection, LeaderElectionOptions options) {
+  Result<LeaderElector> made = New(connection, std::move(options));
+  if (made) made->handle_->state->MakesMap();
+  return made;
+}
 
 Result<LeaderElector> LeaderElector::New(const Connection& connection, LeaderElectionOptions options) {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
@@ -123,6 +166,7 @@ Result<void> LeaderElector::Release(Nanos limit) const {
   return state->Release(limit);
 }
 
+const Shared<controller::ElectorState>& LeaderElector::state() const noexcept { return handle_->state; }
 Shared<SendGuard> LeaderElector::guard() const { return handle_->state->guard(); }
 bool LeaderElector::IsLeader() const noexcept { return !detail::ForkedChild() && handle_->state->guard()->Leads(); }
 std::string LeaderElector::leader() const {

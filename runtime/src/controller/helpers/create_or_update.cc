@@ -6,8 +6,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "controller/caches/kind_cache.h"
 #include "core/json/json_value.h"
 #include "core/json/quote.h"
 #include "core/json_path.h"
@@ -119,8 +121,9 @@ bool SameScalar(std::string_view a, std::string_view b, Type type) {
   }
 }
 
-// Whether two values are the same, defaults and all. An empty list, map or text is the same as none.
-bool Same(std::string_view a, std::string_view b, Type type) {
+// Whether two values are the same, defaults and all. An empty list, map or text is the same as none. `additions`:
+// objects in `b` may have more members.
+bool Same(std::string_view a, std::string_view b, Type type, bool additions = false) {
   const auto is_empty = [](std::string_view json) {
     return json.empty() || json == "[]" || json == "{}" || json == "\"\"";
   };
@@ -132,17 +135,41 @@ bool Same(std::string_view a, std::string_view b, Type type) {
     const auto y = MembersOf(b);
     if (!x || !y) return false;
     const auto same = [&](const auto& member) {
-      return Same(At(*x, member.first), At(*y, member.first), type.Member(member.first));
+      return Same(At(*x, member.first), At(*y, member.first), type.Member(member.first), additions);
     };
-    return std::ranges::all_of(*x, same) && std::ranges::all_of(*y, same);
+    return std::ranges::all_of(*x, same) && (additions || std::ranges::all_of(*y, same));
   }
   if (IsList(a) && IsList(b)) {
     const auto x = ElementsOf(a);
     const auto y = ElementsOf(b);
     if (!x || !y) return false;
-    return std::ranges::equal(*x, *y, [&](auto i, auto j) { return Same(i, j, type.Element()); });
+    return std::ranges::equal(*x, *y, [&](auto i, auto j) { return Same(i, j, type.Element(), additions); });
   }
   return SameScalar(a, b, type);
+}
+
+// Appends a value with the members of its objects in the order of their names. It leaves out apiVersion and kind, which
+// an object inside of another one has in JSON and not in protobuf.
+void AppendSorted(std::string_view json, std::string& out) {
+  const char* separator = "";
+  if (const auto members = MembersOf(json)) {
+    out += '{';
+    for (const auto& [name, value] : *members) {
+      if (name == "apiVersion" || name == "kind") continue;
+      out.append(std::exchange(separator, ",")).append(QuoteJson(name)).append(":");
+      AppendSorted(value, out);
+    }
+    out += '}';
+  } else if (const auto elements = ElementsOf(json)) {
+    out += '[';
+    for (const std::string_view element : *elements) {
+      out += std::exchange(separator, ",");
+      AppendSorted(element, out);
+    }
+    out += ']';
+  } else {
+    out += json;
+  }
 }
 
 // ---- Fields that are owned: fieldsV1, where "f:name" stands for a member, "k:{...}" for the element of a list with
@@ -155,15 +182,43 @@ std::optional<Members> ChildrenOf(std::string_view owned) {
   return children;
 }
 
-bool IsApplied(std::string_view wanted, std::string_view cached, std::string_view owned, Type type);
+// The values that are owned as a whole and have more members than were applied, of one object, in the order in which
+// they are compared. Nobody can tell by the object itself whether the server has added a member, as a default for
+// instance, or the manager has applied it before and wants it no longer.
+class Additions {
+ public:
+  void AddNone() { text_ += '\n'; }
+  void Add(std::string_view cached) {
+    AppendSorted(cached, text_);
+    text_ += '\n';
+    any_ = true;
+  }
+  bool any() const noexcept { return any_; }
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;  // a line for each whole value, empty if nothing was added to it
+  bool any_ = false;
+};
+
+bool IsApplied(std::string_view wanted, std::string_view cached, std::string_view owned, Type type,
+               Additions& additions);
+
+bool WholeIsApplied(std::string_view wanted, std::string_view cached, Type type, Additions& additions) {
+  if (Same(wanted, cached, type)) return additions.AddNone(), true;
+  if (!Same(wanted, cached, type, /*additions=*/true)) return false;
+  additions.Add(cached);
+  return true;
+}
 
 // Whether the children of `owned` are the members of `wanted`, with the same values.
-bool MembersAreApplied(const Members& wanted, const Members& cached, const Members& owned, Type type) {
+bool MembersAreApplied(const Members& wanted, const Members& cached, const Members& owned, Type type,
+                       Additions& additions) {
   if (wanted.size() != owned.size()) return false;
   return std::ranges::all_of(wanted, [&](const auto& member) {
     const auto& [name, value] = member;
     const auto child = owned.find("f:" + name);
-    return child != owned.end() && IsApplied(value, At(cached, name), child->second, type.Member(name));
+    return child != owned.end() && IsApplied(value, At(cached, name), child->second, type.Member(name), additions);
   });
 }
 
@@ -182,7 +237,8 @@ bool IsElement(std::string_view element, std::string_view path, const Members* o
          });
 }
 
-bool ElementsAreApplied(const Elements& wanted, const Elements& cached, const Members& owned, Type type) {
+bool ElementsAreApplied(const Elements& wanted, const Elements& cached, const Members& owned, Type type,
+                        Additions& additions) {
   if (wanted.size() != owned.size()) return false;
   Members left = owned;
   auto next = cached.begin();
@@ -195,25 +251,26 @@ bool ElementsAreApplied(const Elements& wanted, const Elements& cached, const Me
     const auto found = std::find_if(next, cached.end(), [&](auto each) { return IsElement(each, child->first); });
     if (found == cached.end()) return false;
     const bool whole = child->first.starts_with("v:");
-    if (!whole && !IsApplied(element, *found, child->second, type)) return false;
+    if (!whole && !IsApplied(element, *found, child->second, type, additions)) return false;
     next = found + 1;
     left.erase(child);
   }
   return true;
 }
 
-bool IsApplied(std::string_view wanted, std::string_view cached, std::string_view owned, Type type) {
+bool IsApplied(std::string_view wanted, std::string_view cached, std::string_view owned, Type type,
+               Additions& additions) {
   if (wanted == "null") return false;
   const auto children = ChildrenOf(owned);
   if (!children) return false;
-  if (children->empty()) return Same(wanted, cached, type);
+  if (children->empty()) return WholeIsApplied(wanted, cached, type, additions);
   if (const auto members = MembersOf(wanted)) {
     const auto has = MembersOf(cached);
-    return has && MembersAreApplied(*members, *has, *children, type);
+    return has && MembersAreApplied(*members, *has, *children, type, additions);
   }
   const auto elements = ElementsOf(wanted);
   const auto has = ElementsOf(cached);
-  return elements && has && ElementsAreApplied(*elements, *has, *children, type.Element());
+  return elements && has && ElementsAreApplied(*elements, *has, *children, type.Element(), additions);
 }
 
 // fieldsV1 of what the manager has applied, or "" if it cannot be told.
@@ -227,19 +284,19 @@ std::string_view FieldsOf(const meta::v1::ObjectMeta& object, std::string_view m
   return fields;
 }
 
-}  // namespace
+const meta::v1::ObjectMeta& MetadataOf(const void* object, const TypeTable& table) {
+  return *reinterpret_cast<const meta::v1::ObjectMeta*>(static_cast<const char*>(object) + table.metadata_offset);
+}
 
-bool AlreadyApplied(const void* wanted, const void* cached, const TypeTable& table, std::string_view manager) {
-  std::string wanted_json;
+// Whether the manager owns exactly what is in `wanted_json`, and with these values, but for `additions`.
+bool IsApplied(std::string_view wanted_json, const void* cached, const TypeTable& table, std::string_view manager,
+               Additions& additions) {
   std::string cached_json;
-  EncodeStruct(wanted, table, wanted_json);
   EncodeStruct(cached, table, cached_json);
   auto members = MembersOf(wanted_json);
   const auto has = MembersOf(cached_json);
   if (!members || !has) return false;
-  const auto* meta =
-      reinterpret_cast<const meta::v1::ObjectMeta*>(static_cast<const char*>(cached) + table.metadata_offset);
-  auto owned = ChildrenOf(FieldsOf(*meta, manager, TextOf(At(*members, "apiVersion"))));
+  auto owned = ChildrenOf(FieldsOf(MetadataOf(cached, table), manager, TextOf(At(*members, "apiVersion"))));
   if (!owned) return false;
 
   // The server records no owner of what identifies the object.
@@ -250,9 +307,41 @@ bool AlreadyApplied(const void* wanted, const void* cached, const TypeTable& tab
   for (const char* name : {"name", "namespace"}) wanted_meta->erase(name);
   for (const char* name : {"apiVersion", "kind", "metadata"}) members->erase(name);
   owned->erase("f:metadata");
-  return MembersAreApplied(*wanted_meta, *cached_meta, *owned_meta,
-                           {ValueKind::kStruct, &meta::v1::ObjectMeta::kTable}) &&
-         MembersAreApplied(*members, *has, *owned, {ValueKind::kStruct, &table});
+  return MembersAreApplied(*wanted_meta, *cached_meta, *owned_meta, {ValueKind::kStruct, &meta::v1::ObjectMeta::kTable},
+                           additions) &&
+         MembersAreApplied(*members, *has, *owned, {ValueKind::kStruct, &table}, additions);
+}
+
+// The lines of an exchange, see AppliedAnswers. JSON of an encoder has no line breaks.
+std::string OwnerOf(const void* object, const TypeTable& table, std::string_view manager) {
+  return MetadataOf(object, table).uid.str() + '\n' + std::string(manager);
+}
+std::string ExchangeOf(std::string_view owner, std::string_view wanted_json, const Additions& additions) {
+  return std::string(owner).append("\n").append(wanted_json).append("\n").append(additions.text());
+}
+
+}  // namespace
+
+bool AlreadyApplied(const void* wanted, const void* cached, const TypeTable& table, std::string_view manager,
+                    const Caches* caches) {
+  std::string wanted_json;
+  EncodeStruct(wanted, table, wanted_json);
+  Additions additions;
+  if (!IsApplied(wanted_json, cached, table, manager, additions)) return false;
+  if (!additions.any()) return true;
+  if (caches == nullptr) return false;
+  const std::string owner = OwnerOf(cached, table, manager);
+  return caches->state()->applied_answers().Has(owner, ExchangeOf(owner, wanted_json, additions));
+}
+
+void RememberApplied(const void* wanted, const void* answer, const TypeTable& table, std::string_view manager,
+                     const Caches& caches) {
+  std::string wanted_json;
+  EncodeStruct(wanted, table, wanted_json);
+  Additions additions;
+  if (!IsApplied(wanted_json, answer, table, manager, additions) || !additions.any()) return;
+  const std::string owner = OwnerOf(answer, table, manager);
+  caches.state()->applied_answers().Add(owner, ExchangeOf(owner, wanted_json, additions));
 }
 
 }  // namespace detail

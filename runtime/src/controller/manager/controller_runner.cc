@@ -9,9 +9,10 @@
 #include <tuple>
 #include <utility>
 
-#include "cache/wait_for_sync.h"
 #include "client/request/connection_state.h"
 #include "client/request/errors.h"
+#include "controller/caches/deliberate_bugs.h"
+#include "controller/caches/kind_cache.h"
 #include "controller/queue/queue_state.h"
 #include "core/execution/jitter.h"
 #include "core/execution/post_timer.h"
@@ -129,11 +130,13 @@ Result<ControllerMetrics> ControllerMetrics::Make(Metrics& metrics, const std::s
 // One call of the function, with its stop token, which is requested with the controller's or at the deadline.
 class ControllerRunner::Call {
  public:
-  Call(ControllerRunner& runner, const ObjectKey& key, const std::stop_token& stop)
+  // Either of two tokens stops it; the other one may be of nobody.
+  Call(ControllerRunner& runner, const ObjectKey& key, const std::stop_token& stop, std::stop_token other)
       : runner_(runner),
         key_(key),
         started_(runner.environment_.executor->clock()->Now()),
-        forward_(stop, Forward{source_}) {
+        forward_(stop, Forward{source_}),
+        forward_other_(std::move(other), Forward{source_}) {
     {
       const MutexLock lock(runner_.mutex_);
       runner_.calls_.push_back(this);
@@ -178,7 +181,7 @@ class ControllerRunner::Call {
   const Shared<Source> source_ = MakeShared<Source>();
   TimePoint deadline_ = Waiter::kNoDeadline;
   Timer timer_;
-  const std::stop_callback<Forward> forward_;
+  const std::stop_callback<Forward> forward_, forward_other_;
 };
 
 const KindInfo* ControllerRunner::KindOf(const std::vector<Watch>& watches) noexcept {
@@ -211,13 +214,21 @@ void RequestState::Log(LogLevel level, std::string_view message, std::span<const
 // -------------------------------------------------------------------------------------------------- events to keys
 
 void ControllerRunner::Enqueue(const ObjectKey& key, const RequestOptions& options) {
-  if (queue_.ShuttingDown()) return;
+  if (queue_.ShuttingDown() || IsElsewhere(key, nullptr)) return;
   reasons_->Add(key, Cause::kRequested, reconciled_ != nullptr ? reconciled_->kind : std::string_view(), key);
   queue_.Add(key, {.after = options.after, .priority = options.priority.value_or(kNormalPriority)});
 }
 
+// This process may become the owner of a key that is elsewhere now. Then the key is added again.
+bool ControllerRunner::IsElsewhere(const ObjectKey& key, const ShardRanges* only) const {
+  if (!environment_.shards) return false;
+  const std::uint64_t hash = ShardHash(key.namespace_);
+  return (only != nullptr && !only->Contains(hash)) || !environment_.shards->IsActive(hash);
+}
+
 void ControllerRunner::Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event,
-                           const RequestOptions& asked) {
+                           const ShardRanges* only, const RequestOptions& asked) {
+  if (IsElsewhere(key, only)) return;
   const meta::v1::ObjectMeta* const now = event.now.metadata();
   const bool state = environment_.settings.skip_own_writes && watch.spec.role != detail::WatchSpec::Role::kWatches &&
                      event.type != AnyEvent::Type::kDeleted && event.reason == Reason::kWatch && now != nullptr;
@@ -235,10 +246,11 @@ void ControllerRunner::Add(const ObjectKey& key, Cause cause, const Watch& watch
 }
 
 // Runs in an informer's handler. Handlers of several informers may run at once.
-void ControllerRunner::OnEvent(const Watch& watch, const AnyEvent& event) {
+void ControllerRunner::OnEvent(const Watch& watch, const AnyEvent& event, const ShardRanges* only) {
+  if (event.type == AnyEvent::Type::kLeft) return;  // whoever works on the object now has seen it come
   if (passes_ && !Passes(*passes_, watch, event)) return;
   if (watch.spec.passes && !Passes(*watch.spec.passes, watch, event)) return;
-  AddKeys(watch, event);
+  AddKeys(watch, event, only);
 }
 
 // An exception counts as a pass: an event must not be lost to a fault of its predicate.
@@ -263,31 +275,31 @@ void ControllerRunner::ReportThrown(std::string_view who, const Watch& watch, co
   });
 }
 
-void ControllerRunner::AddKeys(const Watch& watch, const AnyEvent& event) {
+void ControllerRunner::AddKeys(const Watch& watch, const AnyEvent& event, const ShardRanges* only) {
   switch (watch.spec.role) {
     case detail::WatchSpec::Role::kFor:
-      return Add(event.key, CauseOf(event), watch, event);
+      return Add(event.key, CauseOf(event), watch, event, only);
     case detail::WatchSpec::Role::kOwns:
-      return AddOwners(watch, event, CauseOr(Cause::kOwned, event));
+      return AddOwners(watch, event, CauseOr(Cause::kOwned, event), only);
     case detail::WatchSpec::Role::kWatches:
-      return AddMapped(watch, event, CauseOr(Cause::kWatched, event));
+      return AddMapped(watch, event, CauseOr(Cause::kWatched, event), only);
   }
 }
 
-void ControllerRunner::AddOwners(const Watch& watch, const AnyEvent& event, Cause cause) {
+void ControllerRunner::AddOwners(const Watch& watch, const AnyEvent& event, Cause cause, const ShardRanges* only) {
   std::vector<ObjectKey> added;
   for (const AnyRef* object : {&event.before, &event.now}) {
     const meta::v1::ObjectMeta* metadata = object->metadata();
     if (metadata == nullptr) continue;
     for (ObjectKey& key : detail::OwnerKeys(*metadata, *reconciled_, watch.spec.owners)) {
       if (std::find(added.begin(), added.end(), key) != added.end()) continue;
-      Add(key, cause, watch, event);
+      Add(key, cause, watch, event, only);
       added.push_back(std::move(key));
     }
   }
 }
 
-void ControllerRunner::AddMapped(const Watch& watch, const AnyEvent& event, Cause cause) {
+void ControllerRunner::AddMapped(const Watch& watch, const AnyEvent& event, Cause cause, const ShardRanges* only) {
   Requests requests;
   const auto call = [&](const auto& function, const auto& argument) {
     try {
@@ -308,51 +320,88 @@ void ControllerRunner::AddMapped(const Watch& watch, const AnyEvent& event, Caus
   const auto same = [&](const auto& a, const auto& b) { return order(a) == order(b); };
   std::ranges::sort(entries, {}, order);
   entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
-  for (const Requests::Entry& entry : entries) Add(entry.key, cause, watch, event, entry.options);
+  for (const Requests::Entry& entry : entries) {
+    CheckMapped(watch, event, entry.key);
+    Add(entry.key, cause, watch, event, only, entry.options);
+  }
+}
+
+// The process that owns a key need not hold an object of another namespace, and would never see its events.
+void ControllerRunner::CheckMapped(const Watch& watch, const AnyEvent& event, const ObjectKey& key) {
+  if (!environment_.shards || key.namespace_ == event.key.namespace_) return;
+  const KindInfo& kind = watch.cache.kind();
+  if (!environment_.shards->Divides(kind)) return;
+  {
+    const MutexLock lock(mutex_);
+    if (misplaced_) return;
+    misplaced_.emplace(Code::kInvalidArgument,
+                       "the function of Watches() for " + watch.cache.name() + " maps " + event.key.str() + " to " +
+                           key.str() + ", in another namespace, whose owner may be a replica that does not hold " +
+                           std::string(kind.kind) + " " + event.key.str() +
+                           "; add the kind to ManagerOptions::shards_everywhere, so that every replica holds it whole");
+  }
+  stop_.request_stop();
+}
+
+// ------------------------------------------------------------------------------------------------------ shards
+
+void ControllerRunner::Replay(const ShardRanges& ranges) {
+  for (const Watch& watch : watches_) {
+    for (AnyRef& object : watch.cache.kind_cache()->Held(ranges)) {
+      const meta::v1::ObjectMeta& metadata = *object.metadata();
+      AnyEvent event{.type = AnyEvent::Type::kAdded,
+                     .reason = Reason::kInitial,
+                     .key = {metadata.namespace_, metadata.name},
+                     .version = metadata.resourceVersion};
+      event.now = std::move(object);
+      OnEvent(watch, event, &ranges);
+    }
+  }
+}
+
+// Their keys are dropped when their turn comes.
+void ControllerRunner::Forget(const ShardRanges& ranges) {
+  const MutexLock lock(mutex_);
+  std::erase_if(last_calls_, [&](const auto& each) { return ranges.Contains(ShardHash(each.first.namespace_)); });
+}
+
+void ControllerRunner::CountObjects(std::unordered_map<std::uint64_t, double>& loads) const {
+  for (const Watch& watch : watches_) {
+    if (watch.spec.role != detail::WatchSpec::Role::kFor) continue;
+    std::unordered_map<String, double> counts;
+    for (const AnyRef& object : watch.cache.kind_cache()->Held(ShardRanges::All())) {
+      counts[object.metadata()->namespace_] += 1;
+    }
+    for (const auto& [name, count] : counts) loads[ShardHash(name)] += count;
+  }
 }
 
 // ----------------------------------------------------------------------------------------------------- running
 
-// The queue destroys the function, which may refer to the caller, before this returns or after the last call.
-Result<void> ControllerRunner::Run(const std::stop_token& stop) {
-  const Shared<ControllerRunner> self(this);
-  auto reconcile = [self, stop, function = std::exchange(reconcile_, {})](const ObjectKey& key) {
-    return self->ReconcileOne(key, stop, function);
-  };
-  std::vector<CacheRegistration> registrations;
-  for (const Watch& watch : watches_) {
-    registrations.push_back(watch.cache.AddEventHandler(
-        [self, &watch](const AnyEvent& event) { self->OnEvent(watch, event); }, {.name = "controller " + name_}));
-    if (Result<void> added = registrations.back().status(); !added) return added;
-  }
-  if (Result<void> ready = WaitForInitialEvents(registrations, stop); !ready) {
-    queue_.ShutDown();
-    if (stop.stop_requested()) return {};
-    return ready;
-  }
-  return queue_.Process(environment_.settings.max_concurrent_reconciles, stop, std::move(reconcile));
-}
-
-// Only then does the queue hold every object of the first lists, so that priorities mean something and the first call
-// sees full caches.
-Result<void> ControllerRunner::WaitForInitialEvents(const std::vector<CacheRegistration>& registrations,
-                                                    const std::stop_token& stop) {
-  SyncOptions options{.give_up_after = environment_.sync_timeout};
-  for (const CacheRegistration& each : registrations) {
-    for (const Registration& part : each.parts()) options.handlers.push_back(&part);
-  }
-  return cache::WaitForSync(*environment_.executor, stop, {}, options);
-}
-
 Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::stop_token& stop,
                                                const Function& function) {
+  if (!environment_.shards) return Reconcile(key, stop, function, nullptr);
+  ShardedWork::Call shard(*environment_.shards, key);
+  if (shard) return Reconcile(key, stop, function, &shard);
+  (void)reasons_->Take(key);
+  return Requeue::Done();
+}
+
+// `shard` may be null.
+Result<Requeue> ControllerRunner::Reconcile(const ObjectKey& key, const std::stop_token& stop, const Function& function,
+                                            ShardedWork::Call* shard) {
   Reasons reasons = reasons_->Take(key);
+  if (HasLeft(key)) {
+    const MutexLock lock(mutex_);
+    last_calls_.erase(key);
+    return Requeue::Done();
+  }
   const bool skips = environment_.settings.skip_own_writes;
   if (skips) {
     if (const std::optional<Requeue> skipped = SkipOwnWrites(key, reasons)) return *skipped;
   }
-  const Shared<WriteLog> log = skips ? MakeShared<WriteLog>() : Shared<WriteLog>();
-  const Call call(*this, key, stop);
+  const Shared<WriteLog> log = skips || shard != nullptr ? MakeShared<WriteLog>() : Shared<WriteLog>();
+  const Call call(*this, key, stop, shard != nullptr ? shard->stop() : std::stop_token());
   const RequestId id = NextId();
   OpenSpan span = StartSpan(key, id);
   RequestState state{.key = key,
@@ -364,7 +413,12 @@ Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::
                      .stop = call.token(),
                      .deadline = call.deadline(),
                      .events = environment_.events,
-                     .observer = environment_.observer};
+                     .observer = environment_.observer,
+                     .cluster = environment_.cluster};
+  if (shard != nullptr) {
+    state.fence = shard->fence();
+    if (!Injected(ManagerBug::kNoFence)) state.client = state.client.With(shard->guard());
+  }
   if (span) state.client = state.client.With(span.context());
   if (state.reasons.count == 0) {  // another call has taken the reason together with its own
     state.reasons = {{{Cause::kRequeued, reconciled_ != nullptr ? reconciled_->kind : std::string_view(), key}}, 1};
@@ -374,10 +428,12 @@ Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::
   if (result) {
     if (Result<void> valid = CheckRequeue(*result); !valid) result = Fail(std::move(valid).error());
   }
+  if (!result && HasLeft(key)) result = Requeue::Done();  // its reads cannot succeed any more
   metrics_.active.Add(-1);
   const TimePoint ended = environment_.executor->clock()->Now();
   metrics_.time.Observe(ended - call.started());
   span.End({.error = result ? nullptr : &result.error()});
+  if (shard != nullptr && log->unsure()) shard->SetUnsure();
   if (skips) NoteOwnWrites(key, log->Take(), result);
   PastCall past{.key = key,
                 .id = state.id,
@@ -395,6 +451,14 @@ Result<Requeue> ControllerRunner::ReconcileOne(const ObjectKey& key, const std::
   past.reasons = std::move(state.reasons.first);
   recent_->Add(std::move(past));
   return result;
+}
+
+bool ControllerRunner::HasLeft(const ObjectKey& key) const noexcept {
+  const auto reconciled =
+      std::ranges::find(watches_, detail::WatchSpec::Role::kFor, [](const Watch& watch) { return watch.spec.role; });
+  if (reconciled == watches_.end() || key.namespace_.empty()) return false;
+  const KindCache& cache = *reconciled->cache.kind_cache();
+  return cache.changes() && !cache.Has(key.namespace_);
 }
 
 OpenSpan ControllerRunner::StartSpan(const ObjectKey& key, const RequestId& id) const {
@@ -545,6 +609,7 @@ Result<Requeue> ControllerRunner::Conclude(const RequestState& state, Result<Req
 
 const ObjectKey& Request::key() const noexcept { return state_->key; }
 std::string_view Request::controller() const noexcept { return state_->controller; }
+std::string_view Request::cluster() const noexcept { return state_->cluster; }
 std::string_view Request::id() const noexcept { return state_->id_text(); }
 std::span<const RequestReason> Request::reasons() const noexcept { return state_->reasons.first; }
 std::size_t Request::merged() const noexcept { return state_->reasons.count; }
@@ -553,6 +618,7 @@ const CachedClient& Request::client() const noexcept { return state_->client; }
 const std::stop_token& Request::stop() const noexcept { return state_->stop; }
 TimePoint Request::deadline() const noexcept { return state_->deadline; }
 const EventRecorder& Request::events() const noexcept { return state_->events; }
+std::uint64_t Request::fence() const noexcept { return state_->fence; }
 
 void Request::Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const {
   state_->Log(level, message, {fields.begin(), fields.size()});

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/controller/manager.h"
 
+#include <optional>
 #include <utility>
 
 #include "controller/manager/manager_state.h"
@@ -43,6 +44,13 @@ Result<void> Manager::Add(std::string name, std::function<Result<void>(std::stop
   return state_->Add(std::move(name), std::move(run), group);
 }
 
+Shared<controller::WebhookRoutes> detail::WebhookRoutesOf(const Manager& manager) { return manager.webhook_routes(); }
+Shared<controller::WebhookRoutes> Manager::webhook_routes() const { return state_->webhooks(); }
+Result<void> Manager::RawWebhook(std::string path, RawWebhookFunction function) const {
+  return detail::AddRawWebhook(webhook_routes(), std::move(path), std::move(function));
+}
+
+const std::string& Manager::cluster() const noexcept { return state_->cluster(); }
 const CachedClient& Manager::client() const noexcept { return state_->client(); }
 const Caches& Manager::caches() const noexcept { return state_->caches(); }
 const Connection& Manager::connection() const noexcept { return state_->connection(); }
@@ -63,9 +71,19 @@ const std::string& Manager::endpoint_address() const noexcept { return state_->e
 const std::string& Manager::endpoint_debug_address() const noexcept { return state_->endpoint().debug_address(); }
 const std::string& Manager::endpoint_health_address() const noexcept { return state_->endpoint().health_address(); }
 
+const std::string& Manager::webhook_address() const noexcept { return state_->webhook_address(); }
+
+std::optional<ShardStatus> Manager::shards() const {
+  const std::optional<ShardMember>& member = state_->member();
+  return member ? std::optional(member->status()) : std::nullopt;
+}
 bool Manager::IsLeader() const noexcept { return state_->IsLeader(); }
 Result<void> Manager::Run(std::stop_token stop) const {
   if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  if (!cluster().empty()) {
+    return Fail(Code::kInvalidArgument, "run manager: it is the manager of cluster " + cluster() +
+                                            ", which runs with its kgen::Clusters; call Run() of their manager");
+  }
   return state_->Run(stop);
 }
 

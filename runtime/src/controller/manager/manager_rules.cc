@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/caches/kind_cache.h"
 #include "controller/manager/manager_state.h"
 #include "core/memory/mutex.h"
 #include "kgen/cache/informer_options.h"
@@ -26,13 +27,12 @@ AccessRule RuleFor(const KindInfo& kind, const std::string& subresource, const s
 
 }  // namespace
 
-// The namespaces whose objects of the kind are cached; "" is all of them.
+// The namespaces whose objects of the kind are cached; "" is all of them, or those that may be.
 std::vector<std::string> ManagerState::NamespacesOf(const KindInfo& kind) const {
   if (kind.scope == Scope::kCluster) return {""};
-  const std::vector<InformerScope>* scopes = &options_.caches.scopes;
-  for (const auto& [table, of_kind] : options_.caches.scopes_of) {
-    if (table->kind->group == kind.group && table->kind->resource == kind.resource) scopes = &of_kind;
-  }
+  const std::vector<InformerScope>* scopes = OwnScopes(kind, options_.caches);
+  if (scopes == nullptr && MayChange(options_.caches)) return {""};
+  if (scopes == nullptr) scopes = &options_.caches.scopes;
   std::vector<std::string> namespaces;
   for (const InformerScope& scope : *scopes) namespaces.push_back(scope.namespace_);
   if (namespaces.empty() || std::ranges::find(namespaces, "") != namespaces.end()) return {""};
@@ -55,12 +55,18 @@ std::vector<AccessRule> ManagerState::RulesOf(const std::vector<ControllerRunner
   return rules;
 }
 
+void ManagerState::AddRule(AccessRule rule) {
+  const MutexLock lock(mutex_);
+  rules_.push_back(std::move(rule));
+}
+
 std::vector<AccessRule> ManagerState::Rules() const {
   std::vector<AccessRule> rules;
   {
     const MutexLock lock(mutex_);
     rules = rules_;
   }
+  if (!options_.caches.namespaces_by_label.empty()) rules.push_back({"", "", "namespaces", "", {"list", "watch"}});
   if (elector_) {
     const std::string lease = elector_->lease();
     const std::size_t slash = lease.find('/');
@@ -68,6 +74,13 @@ std::vector<AccessRule> ManagerState::Rules() const {
     // A rule with a name cannot allow to create the object.
     rules.push_back({in_namespace, "coordination.k8s.io", "leases", "", {"create"}});
     rules.push_back({in_namespace, "coordination.k8s.io", "leases", lease.substr(slash + 1), {"get", "update"}});
+    if (options_.leader_election.coordinated) {
+      rules.push_back({in_namespace, "coordination.k8s.io", "leasecandidates", "", {"create", "get", "update"}});
+    }
+  }
+  AddShardRules(rules);
+  if (keeper_) {
+    for (AccessRule& rule : keeper_->Rules()) rules.push_back(std::move(rule));
   }
   if (options_.endpoint.authorize) {
     rules.push_back({"", "authentication.k8s.io", "tokenreviews", "", {"create"}});

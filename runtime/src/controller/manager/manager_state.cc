@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/verbs/kind_registry.h"
+#include "controller/election/elector_state.h"
 #include "core/execution/thread_pool.h"
 #include "core/metadata_table.h"
 #include "core/out_of_memory.h"
@@ -21,6 +22,7 @@ namespace {
 constexpr Nanos kEventsLimit = std::chrono::seconds(5);    // to write the last Events
 constexpr Nanos kReleaseLimit = std::chrono::seconds(5);   // to release the lease
 constexpr Nanos kEndpointLimit = std::chrono::seconds(5);  // to end requests under way
+constexpr Nanos kWebhookLimit = std::chrono::seconds(10);  // to answer reviews under way
 
 struct Flag : SharedObject {
   std::atomic<bool> set{false};
@@ -29,6 +31,11 @@ struct Flag : SharedObject {
 std::string NameOf(const ManagerOptions& options) {
   if (!options.name.empty()) return options.name;
   return options.leader_election.name.empty() ? "kgen" : options.leader_election.name;
+}
+
+CachedClient PlainClient(const Caches& caches, const std::string& name, const Shared<SendGuard>& guard) {
+  const CachedClient plain(caches, name);
+  return guard ? plain.With(guard) : plain;
 }
 
 CachedClient GuardedClient(const CachedClient& plain, const std::optional<LeaderElector>& elector) {
@@ -61,8 +68,8 @@ Result<void> CheckThreads(const Executor& executor, int threads) {
   if (!limit || threads + kMoreThreads <= *limit) return {};
   return Fail(Code::kInvalidArgument,
               "too many workers: controllers of this manager could hold " + std::to_string(threads) +
-                  " threads (one for each, and one for each of its workers) and event handlers need " +
-                  std::to_string(kMoreThreads) + ", but the executor has " + std::to_string(*limit) +
+                  " threads (one for each of their workers) and event handlers need " + std::to_string(kMoreThreads) +
+                  ", but the executor has " + std::to_string(*limit) +
                   " for blocking work; use fewer workers, or raise ExecutorOptions::max_threads by " +
                   std::to_string(threads + kMoreThreads - *limit));
 }
@@ -112,9 +119,11 @@ Result<void> CheckFits(const detail::WatchSpec& watch, const std::optional<AnyPr
 
 }  // namespace
 
-Result<Shared<ManagerState>> ManagerState::Make(const Connection& connection, ManagerOptions options) {
+Result<Shared<ManagerState>> ManagerState::Make(const Connection& connection, ManagerOptions options,
+                                                ClusterMembership membership) {
   if (Result<void> fine = CheckOptions(options); !fine) return Fail(fine.error().With("new manager"));
-  if (Result<void> enough = CheckThreads(connection.executor(), 1 + options.controllers.max_concurrent_reconciles);
+  if (Result<void> fine = CheckShards(options); !fine) return Fail(fine.error().With("new manager"));
+  if (Result<void> enough = CheckThreads(connection.executor(), options.controllers.max_concurrent_reconciles);
       !enough) {
     return Fail(enough.error().With("new manager"));
   }
@@ -133,14 +142,18 @@ Result<Shared<ManagerState>> ManagerState::Make(const Connection& connection, Ma
   if (!options.endpoint.observer) options.endpoint.observer = Shared<Observer>(&connection.observer());
   Result<Endpoint> endpoint = Endpoint::Listen(options.endpoint);
   if (!endpoint) return Fail(endpoint.error().With("new manager"));
-  auto state = MakeShared<ManagerState>(connection, std::move(options), std::move(elector), *std::move(endpoint));
+  auto state = MakeShared<ManagerState>(connection, std::move(options), std::move(membership), std::move(elector),
+                                        *std::move(endpoint));
+  if (Result<void> opened = state->OpenShards(); !opened) return Fail(opened.error().With("new manager"));
+  if (Result<void> opened = state->OpenWebhooks(); !opened) return Fail(opened.error().With("new manager"));
   if (Result<void> added = state->AddPages(); !added) return Fail(added.error().With("new manager"));
   return state;
 }
 
-ManagerState::ManagerState(const Connection& connection, ManagerOptions options, std::optional<LeaderElector> elector,
-                           Endpoint endpoint)
-    : connection_(connection),
+ManagerState::ManagerState(const Connection& connection, ManagerOptions options, ClusterMembership membership,
+                           std::optional<LeaderElector> elector, Endpoint endpoint)
+    : membership_(std::move(membership)),
+      connection_(connection),
       executor_(connection.shared_executor()),
       observer_(&connection.observer()),
       options_(std::move(options)),
@@ -150,10 +163,10 @@ ManagerState::ManagerState(const Connection& connection, ManagerOptions options,
       metrics_(*options_.endpoint.metrics),
       caches_(connection, options_.caches),
       history_(MakeShared<History>(executor_)),
-      plain_(caches_, name_),
+      plain_(PlainClient(caches_, name_, membership_.guard)),
       guarded_(GuardedClient(plain_, elector_)) {
   metrics_.AddRequestsOf(connection_);
-  metrics_.AddProcess();
+  if (membership_.cluster.empty()) metrics_.AddProcess();
   metrics_.AddInformersOf(caches_, name_);
   if (!elector_) return;
   metrics_.AddCollector([elector = *elector_, name = options_.leader_election.name] {
@@ -167,6 +180,10 @@ ManagerState::ManagerState(const Connection& connection, ManagerOptions options,
          .samples = {{.labels = {{"name", name}}, .value = static_cast<double>(elector.slow_paths())}}},
         FailureOf(elector, name)};
   });
+}
+
+ManagerState::~ManagerState() {
+  if (webhook_server_) webhook_server_->Close();
 }
 
 // --------------------------------------------------------------------------------------------- before and during Run
@@ -253,30 +270,34 @@ Result<Shared<ControllerRunner>> ManagerState::AddController(detail::ControllerS
   const auto make = [&]() -> Result<Shared<ControllerRunner>> {
     auto watches = Resolve(std::move(spec.watches), spec.passes);
     if (!watches) return Fail(watches.error());
+    if (Result<void> divided = CheckDivided(*watches); !divided) return Fail(divided.error());
     rules = RulesOf(*watches);
     ControllerDefaults settings = SettingsOf(spec, ControllerRunner::KindOf(*watches));
-    if (Result<void> enough = TakeThreads(1 + settings.max_concurrent_reconciles); !enough) return Fail(enough.error());
-    threads = 1 + settings.max_concurrent_reconciles;
+    if (Result<void> enough = TakeThreads(settings.max_concurrent_reconciles); !enough) return Fail(enough.error());
+    threads = settings.max_concurrent_reconciles;
     auto metrics = ControllerMetrics::Make(metrics_, spec.name, settings.max_concurrent_reconciles);
     if (!metrics) return Fail(metrics.error());
     ControllerRunner::Environment environment{.executor = executor_,
                                               .observer = observer_,
-                                              .client = settings.need_leader_election ? guarded_ : plain_,
+                                              .client = settings.need_leader_election && !sharded_ ? guarded_ : plain_,
                                               .events = EventsOf(spec.name),
                                               .metrics = *metrics,
                                               .sync_timeout = options_.caches.sync_timeout,
-                                              .settings = std::move(settings)};
+                                              .settings = std::move(settings),
+                                              .cluster = membership_.cluster,
+                                              .shards = sharded_};
     auto runner = MakeShared<ControllerRunner>(std::move(spec), *std::move(watches), std::move(environment));
-    const auto run = [runner](const std::stop_token& stop) { return runner->Run(stop); };
+    const auto run = [runner](const std::stop_token& stop, Done done) { runner->Start(stop, std::move(done)); };
     const auto doing = [runner] { return runner->Doing(); };
-    if (Result<void> added = Add("controller " + runner->name(), run,
-                                 runner->need_leader_election() ? Group::kLeader : Group::kAnyReplica, doing);
+    if (Result<void> added =
+            AddAsync("controller " + runner->name(), run,
+                     runner->need_leader_election() && !sharded_ ? Group::kLeader : Group::kAnyReplica, doing);
         !added)
       return Fail(added.error());
     // It must not keep the controller alive.
     metrics_.AddCollector([queue = runner->queue()] { return FamiliesOf(queue.metrics()); });
     history_->Add(runner->name(), runner->queue());
-    shown_->Add({runner->name(), threads - 1, runner->queue(), runner->reasons(), runner->recent()});
+    shown_->Add({runner->name(), threads, runner->queue(), runner->reasons(), runner->recent()});
     return runner;
   };
   const std::string name = spec.name;
@@ -304,6 +325,21 @@ EventRecorder ManagerState::EventsOf(std::string_view controller) {
 
 Result<void> ManagerState::Add(std::string name, Run1 run, Group group, std::function<std::string()> doing) {
   if (!run) return Fail(Code::kInvalidArgument, "add " + name + ": the function is empty");
+  // The function is destroyed before its end counts, since it may refer to the caller of Run().
+  auto async = [run = std::move(run)](std::stop_token stop, Done done) mutable {
+    Result<void> result;
+    try {
+      result = run(std::move(stop));
+    } catch (...) {
+      result = Fail(detail::ErrorOfThrown("it"));
+    }
+    run = {};
+    done(std::move(result));
+  };
+  return AddAsync(std::move(name), std::move(async), group, std::move(doing));
+}
+
+Result<void> ManagerState::AddAsync(std::string name, RunAsync run, Group group, std::function<std::string()> doing) {
   const MutexLock lock(mutex_);
   if (phase_ >= Phase::kStopping) return Fail(Code::kStopped, "add " + name + ": the manager has stopped");
   runnables_.push_back({.name = std::move(name), .run = std::move(run), .doing = std::move(doing), .group = group});
@@ -327,19 +363,13 @@ void ManagerState::Launch(std::size_t index) {
   ++running_;
   executor_->Blocking(runnable.name, [self = Shared<ManagerState>(this), index, run = std::exchange(runnable.run, {}),
                                       stop = work_.get_token()]() mutable {
-    Result<void> result;
-    try {
-      result = run(std::move(stop));
-    } catch (...) {
-      result = Fail(detail::ErrorOfThrown("it"));
-    }
-    run = {};  // before Run() returns, since it may refer to the caller of that
-    self->OnEnd(index, std::move(result));
+    run(std::move(stop), [self, index](Result<void> result) { self->OnEnd(index, std::move(result)); });
   });
 }
 
 void ManagerState::OnEnd(std::size_t index, Result<void> result) {
   Shared<Waiter> waiter;
+  std::vector<Runnable> late;  // of functions that ended after Run(); destroyed without the lock
   bool failed = false;
   {
     const MutexLock lock(mutex_);
@@ -352,6 +382,7 @@ void ManagerState::OnEnd(std::size_t index, Result<void> result) {
       first_error_ = first_error_ ? Join(Fail(*first_error_), Fail(error)).error() : error;
     }
     waiter = waiter_;
+    if (phase_ == Phase::kEnded && running_ == 0) late.swap(runnables_);
   }
   if (failed) end_.request_stop();
   if (waiter) waiter->Notify();
@@ -359,20 +390,24 @@ void ManagerState::OnEnd(std::size_t index, Result<void> result) {
 
 // ------------------------------------------------------------------------------------------------------------- Run
 
+Result<void> ManagerState::Enter() {
+  const MutexLock lock(mutex_);
+  if (phase_ != Phase::kNew) return Fail(Code::kInvalidArgument, "run manager: it can run only once");
+  phase_ = Phase::kRunning;
+  return {};
+}
+
 Result<void> ManagerState::Run(const std::stop_token& stop) {
   const Shared<ManagerState> self(this);
   if (executor_->InPostedTask()) {
     return Fail(Code::kInvalidArgument, "run manager: a blocking call on a thread that must not block");
   }
-  {
-    const MutexLock lock(mutex_);
-    if (phase_ != Phase::kNew) return Fail(Code::kInvalidArgument, "run manager: it can run only once");
-    phase_ = Phase::kRunning;
-  }
+  if (Result<void> entered = Enter(); !entered) return entered;
   const std::stop_callback forward(stop, [self] { self->end_.request_stop(); });
   Result<void> outcome;
   try {
-    outcome = Work();
+    outcome = Begin();
+    if (outcome) outcome = Work();
   } catch (const std::bad_alloc&) {
     outcome = Fail(detail::OutOfMemory("start"));
   }
@@ -382,28 +417,64 @@ Result<void> ManagerState::Run(const std::stop_token& stop) {
 // Returns when a stop is requested, or something has failed.
 Result<void> ManagerState::Work() {
   const std::stop_token end = end_.get_token();
+  const Shared<Waiter> waiter = executor_->MakeWaiter("manager " + name_);
+  for (;;) {
+    if (std::optional<Result<void>> outcome = Advance(waiter)) return *std::move(outcome);
+    const Result<void> waited = waiter->Wait(end, look_again_);
+    if (waited || waited.error().code() == Code::kTimeout || end.stop_requested()) continue;
+    return syncing_ ? syncing_->EndedBy(waited.error()) : waited;
+  }
+}
+
+Result<void> ManagerState::Begin() {
+  if (Result<void> declared = webhooks_->declared(); !declared) return declared;
+  webhooks_->SetContext({.client = plain_, .observer = observer_});
   if (Result<void> started = endpoint_.Start(); !started) return started;
   if (!endpoint_.address().empty() || !endpoint_.debug_address().empty()) history_->Start();
+  // Before the caches, because their first list may need a conversion.
+  if (Result<void> started = StartWebhooks(); !started) return started;
   StartGroup(Group::kBeforeCaches);
   caches_.Start({});  // they end in Finish(), after their users
-  if (Result<void> synced = caches_.WaitForSync(end); !synced) return end.stop_requested() ? Result<void>() : synced;
-  if (end.stop_requested()) return {};
-  StartGroup(Group::kAnyReplica);
-  if (elector_) {
-    if (Result<void> acquired = elector_->Acquire(end); !acquired) {
-      return end.stop_requested() ? Result<void>() : acquired;
+  return {};
+}
+
+std::optional<Result<void>> ManagerState::Advance(const Shared<Waiter>& waker) {
+  const std::stop_token end = end_.get_token();
+  if (step_ == Step::kSyncing) {
+    if (!syncing_) syncing_.emplace(caches_.state(), waker);
+    const std::optional<Result<void>> synced = syncing_->Poll(end);
+    look_again_ = synced ? Waiter::kNoDeadline : syncing_->look_again();
+    if (!synced) return std::nullopt;
+    syncing_.reset();
+    if (end.stop_requested()) return Result<void>();
+    if (!*synced) return synced;
+    synced_.store(true);
+    StartGroup(Group::kAnyReplica);
+    StartShards();
+    step_ = Step::kAcquiring;
+    if (elector_) {
+      if (Result<void> begun = elector_->state()->BeginToAcquire(end); !begun) {
+        return end.stop_requested() ? Result<void>() : begun;
+      }
     }
   }
-  leading_.store(true);
-  StartGroup(Group::kLeader);
-  if (elector_) {
-    Result<void> held = elector_->WaitUntilLost(end);
-    if (!held) lost_.store(true);
-    return held;
+  if (step_ == Step::kAcquiring) {
+    const std::optional<Result<void>> acquired = elector_ ? elector_->state()->PollAcquired(waker) : Result<void>();
+    if (end.stop_requested()) {
+      if (elector_) elector_->state()->Stop();
+      return Result<void>();
+    }
+    if (!acquired || !*acquired) return acquired;
+    step_ = Step::kLeading;
+    leading_.store(true);
+    StartGroup(Group::kLeader);
   }
-  const Shared<Waiter> waiter = executor_->MakeWaiter("manager " + name_);
-  if (Result<void> waited = waiter->Wait(end); !waited && !end.stop_requested()) return waited;
-  return {};
+  if (end.stop_requested()) return Result<void>();
+  if (!elector_) return std::nullopt;
+  const std::optional<Result<void>> lost = elector_->state()->PollLost(waker);
+  // A lease that another one has, or is to have, is released if it is still this process's, once the work has ended.
+  if (lost && !*lost) lost_.store(lost->error().code() == Code::kTimeout);
+  return lost;
 }
 
 std::string ManagerState::Running() const {
@@ -418,14 +489,12 @@ std::string ManagerState::Running() const {
   return names;
 }
 
-Result<void> ManagerState::WaitForRunning() {
-  const Nanos limit = options_.graceful_shutdown_timeout;
+Result<void> ManagerState::WaitForRunning(TimePoint deadline) {
   const Shared<Waiter> waiter = executor_->MakeWaiter("end of manager " + name_);
   {
     const MutexLock lock(mutex_);
     waiter_ = waiter;
   }
-  const TimePoint deadline = Later(executor_->clock()->Now(), limit);
   for (;;) {
     {
       const MutexLock lock(mutex_);
@@ -436,7 +505,8 @@ Result<void> ManagerState::WaitForRunning() {
     const std::string running = Running();
     if (running.empty()) return {};  // the last one has just ended
     if (waited.error().code() != Code::kTimeout) return waited;
-    return Fail(Code::kTimeout, "did not end within " + net::DurationText(limit) + " of being stopped: " + running);
+    return Fail(Code::kTimeout, "did not end within " + net::DurationText(options_.graceful_shutdown_timeout) +
+                                    " of being stopped: " + running);
   }
 }
 
@@ -446,10 +516,19 @@ Result<void> ManagerState::Finish(Result<void> outcome) {
     const MutexLock lock(mutex_);
     phase_ = Phase::kStopping;
   }
+  if (drained_at_ != TimePoint::min()) {
+    drained_at_ = Later(executor_->clock()->Now(), options_.webhooks.drain);
+    webhook_server_->Drain();
+  }
+  const TimePoint deadline = Later(executor_->clock()->Now(), options_.graceful_shutdown_timeout);
+  const Result<void> left = LeaveShards(deadline);
   work_.request_stop();
   history_->Stop();
-  Result<void> ended = WaitForRunning();
+  Result<void> ended = WaitForRunning(deadline);
+  if (ended && !left) ended = left;
   const bool all_ended = ended.has_value();
+  const bool abandoned = !all_ended && ended.error().code() == Code::kCancelled;
+  if (abandoned) AbandonControllers();
   if (options_.graceful_shutdown_timeout == Nanos::zero()) ended = {};  // whoever does not wait does not care
   StopRecorders();
   if (elector_) {
@@ -460,26 +539,40 @@ Result<void> ManagerState::Finish(Result<void> outcome) {
     }
   }
   leading_.store(false);
+  AwaitDrain();  // functions of webhooks read from the caches
   if (all_ended) {
     caches_.Shutdown();
   } else {  // a handler may be what has not ended
     executor_->Blocking("stop the caches", [caches = caches_] { caches.Shutdown(); });
   }
+  if (webhook_server_) ended = Join(std::move(ended), webhook_server_->Stop(kWebhookLimit));
   ended = Join(std::move(ended), endpoint_.Stop(kEndpointLimit));
   // These may hold the manager, which then holds itself. They are destroyed without the lock.
+  if (all_ended) webhooks_->Clear();
   std::vector<Runnable> runnables;
   std::vector<Shared<ControllerRunner>> controllers;
   const MutexLock lock(mutex_);
   phase_ = Phase::kEnded;
   waiter_ = {};
-  if (all_ended) {
-    runnables.swap(runnables_);
-    controllers.swap(controllers_);
+  if (all_ended) runnables.swap(runnables_);
+  if (all_ended || abandoned) controllers.swap(controllers_);
+  for (Runnable& each : runnables_) {  // what has not ended has its function, and will say when it ends
+    if (abandoned) runnables.push_back({.name = each.name, .run = std::move(each.run), .doing = std::move(each.doing)});
   }
   if (first_error_) outcome = Join(Fail(*first_error_), outcome);
   Result<void> result = Join(std::move(outcome), ended);
   if (!result) return Fail(result.error().With("run manager " + name_));
   return {};
+}
+
+// The executor was shut down, so that nothing of theirs runs any more.
+void ManagerState::AbandonControllers() {
+  std::vector<Shared<ControllerRunner>> controllers;
+  {
+    const MutexLock lock(mutex_);
+    controllers = controllers_;
+  }
+  for (const Shared<ControllerRunner>& each : controllers) each->Abandon();
 }
 
 // All recorders together have one limit; they report what they drop.
@@ -495,6 +588,58 @@ void ManagerState::StopRecorders() {
   }
 }
 
+// --------------------------------------------------------------------------------------------------------- webhooks
+
+// Without it nothing is made, so that a simulation does not touch the I/O thread.
+Result<void> ManagerState::OpenWebhooks() {
+  const WebhookOptions& options = options_.webhooks;
+  if (options.managed && (!options.enabled || options.certificate)) {
+    return Fail(Code::kInvalidArgument,
+                !options.enabled ? "WebhookOptions::managed is set, but the webhooks are off; set `enabled` as well"
+                                 : "WebhookOptions::managed and `certificate` are both set; choose where the "
+                                   "certificate comes from");
+  }
+  if (!options.enabled) return {};
+  WebhookServer::Setup setup{.options = options, .routes = webhooks_, .metrics = metrics_, .observer = observer_};
+  if (options.managed) {
+    Result<Shared<CertificateKeeper>> keeper = CertificateKeeper::Make(connection_, *options.managed, name_);
+    if (!keeper) return Fail(keeper.error());
+    keeper_ = *std::move(keeper);
+    setup.certificates = [kept = keeper_](const std::string& client_ca_pem) { return kept->Current(client_ca_pem); };
+    if (Result<void> added = Add(
+            "webhook certificates", [kept = keeper_](const std::stop_token& stop) { return kept->Run(stop); },
+            Group::kBeforeCaches);
+        !added) {
+      return added;
+    }
+    const auto ready = [kept = keeper_](const std::stop_token&) { return kept->Ready(); };
+    if (Result<void> added = endpoint_.AddReadyCheck("webhook-certificates", ready); !added) return added;
+  }
+  Result<Shared<WebhookServer>> server = WebhookServer::Listen(std::move(setup));
+  if (!server) return Fail(server.error());
+  webhook_server_ = *std::move(server);
+  return endpoint_.AddReadyCheck("webhooks", webhook_server_->ReadyCheck());
+}
+
+Result<void> ManagerState::StartWebhooks() {
+  if (!webhook_server_) return {};
+  if (Result<void> started = webhook_server_->Start(); !started) return started;
+  drained_at_ = TimePoint::max();
+  return {};
+}
+
+// API servers go on to call this replica until they know that it is not ready.
+void ManagerState::AwaitDrain() {
+  if (drained_at_ == TimePoint::min()) return;
+  const Shared<Waiter> waiter = executor_->MakeWaiter("the webhook server to drain");
+  (void)waiter->Wait({}, drained_at_);
+}
+
+const std::string& ManagerState::webhook_address() const noexcept {
+  static const std::string& kNone = *new std::string();
+  return webhook_server_ ? webhook_server_->address() : kNone;
+}
+
 // ----------------------------------------------------------------------------------------------------------- debug
 
 // The functions hold no reference to the manager, which has the endpoint.
@@ -503,9 +648,8 @@ Result<void> ManagerState::AddPages() {
   // A kind that is read for the first time later does not make the process unready.
   const auto synced = [caches, before = MakeShared<Flag>()](const std::stop_token&) -> Result<void> {
     if (before->set.load()) return {};
-    for (const cache::InformerStatus& each : caches.status()) {
-      if (!each.synced)
-        return Fail(Code::kUnavailable, each.name + " has not synced: it is " + std::string(ToString(each.state)));
+    for (const cache::InformerStatus& each : caches.state()->unsynced()) {
+      return Fail(Code::kUnavailable, each.name + " has not synced: it is " + std::string(ToString(each.state)));
     }
     before->set.store(true);
     return {};

@@ -19,9 +19,9 @@ struct InformerSource {
   Function<std::vector<cache::InformerStatus>()> read;
 };
 
-// Returns the families kgen_informer_* (docs/operate/README.md). Informers with the same labels, such as two that keep
-// objects of one kind in different forms, are one series: counts are sums, and of a state the worst is shown. A series
-// is absent where an informer has no value yet.
+// Returns the families kgen_informer_* (docs/reference/metrics.md). Informers with the same labels, such as two that
+// keep objects of one kind in different forms, are one series: counts are sums, and of a state the worst is shown. A
+// series is absent where an informer has no value yet.
 std::vector<MetricFamily> InformerFamilies(const std::vector<InformerSource>& sources);
 
 }  // namespace kgen::controller

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,26 @@
 #include "kgen/controller/caches.h"
 
 namespace kgen {
+namespace {
+
+// The samples of a family have the same label names.
+void NameNoCluster(std::vector<MetricFamily>& families) {
+  const auto has = [](const MetricSample& sample) {
+    return std::ranges::find(sample.labels, "cluster", &MetricLabel::name) != sample.labels.end();
+  };
+  std::set<std::string, std::less<>> named;
+  for (const MetricFamily& family : families) {
+    if (std::ranges::any_of(family.samples, has)) named.insert(family.name);
+  }
+  for (MetricFamily& family : families) {
+    if (!named.contains(family.name)) continue;
+    for (MetricSample& sample : family.samples) {
+      if (!has(sample)) sample.labels.push_back({"cluster", ""});
+    }
+  }
+}
+
+}  // namespace
 
 // One series. The labels and bounds never change.
 struct Metrics::Series : SharedObject {
@@ -226,7 +247,7 @@ void Metrics::AddInformersOf(const Caches& caches, std::string_view manager) {
   state_->AddInformers({std::string(manager), [caches] { return caches.status(); }});
 }
 
-Result<std::string> Metrics::Text() const {
+Result<std::vector<MetricFamily>> Metrics::Read() const {
   std::vector<MetricFamily> families = state_->Read();
   if (std::optional<MetricFamily> requests = state_->Requests()) families.push_back(*std::move(requests));
   std::vector<MetricFamily> informers = state_->Informers();
@@ -241,7 +262,14 @@ Result<std::string> Metrics::Text() const {
       return Fail(Code::kUserCode, "a collector of metrics threw an exception that is not a std::exception");
     }
   }
-  return PrometheusText(families);
+  return families;
+}
+
+Result<std::string> Metrics::Text() const {
+  Result<std::vector<MetricFamily>> families = Read();
+  if (!families) return Fail(families.error());
+  NameNoCluster(*families);
+  return PrometheusText(*families);
 }
 
 std::span<const double> ReconcileTimeBounds() noexcept {

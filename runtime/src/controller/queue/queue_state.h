@@ -8,7 +8,8 @@
 //
 // Workers are tasks, not threads. When an item becomes ready and fewer workers than requested are running, the queue
 // passes one more to Executor::Blocking. A worker runs while items are ready, and ends in the same critical section in
-// which it finds none, so that no ready item is left without a worker.
+// which it finds none, so that no ready item is left without a worker. After a number of items, it goes to the end of
+// the executor's queue, so that queues with more workers than there are threads take turns.
 #ifndef KGEN_SRC_CONTROLLER_QUEUE_QUEUE_STATE_H_
 #define KGEN_SRC_CONTROLLER_QUEUE_QUEUE_STATE_H_
 
@@ -22,6 +23,7 @@
 #include "controller/queue/queue_items.h"
 #include "core/memory/mutex.h"
 #include "kgen/controller/work_queue.h"
+#include "kgen/core/function.h"
 
 namespace kgen::controller {
 
@@ -50,19 +52,29 @@ class QueueState final : public detail::AnyWorkQueue {
   std::size_t size() override;
   WorkQueueMetrics metrics() override;
   Result<void> Process(int workers, const std::stop_token& stop, detail::Reconciler reconcile, bool drain) override;
+  Result<void> Start(int workers, const std::stop_token& stop, detail::Reconciler reconcile,
+                     UniqueFunction<void()> done) override;
+  void Abandon() override;
   void ShutDown() override;
   Result<void> ShutDownWithDrain(const std::stop_token& stop) override;
   bool ShuttingDown() override;
 
  private:
   class Worker;
-  // The state of one call of Process().
+  // Posts AdvanceStarted(). It does not keep the queue alive: it belongs to `work_`, and is destroyed with the queue.
+  struct OnStop {
+    QueueState* queue;
+    void operator()() const noexcept;
+  };
+  // The state of one call of Process() or Start().
   struct Processing : SharedObject {
     Processing(detail::Reconciler function, std::stop_token token, bool drains)
         : reconcile(std::move(function)), stop(std::move(token)), drain(drains) {}
     const detail::Reconciler reconcile;
     const std::stop_token stop;
     const bool drain;
+    UniqueFunction<void()> done{};  // of Start(), otherwise null
+    std::optional<std::stop_callback<OnStop>> on_stop{};
   };
   // The work to do after the lock is released.
   struct Wakes {
@@ -100,12 +112,15 @@ class QueueState final : public detail::AnyWorkQueue {
     if (wakes.workers > 0) StartTasks(wakes);
   }
   void StartTasks(const Wakes& wakes) noexcept;
+  void StartTask(Worker worker) noexcept;
   // Requests workers for the ready items.
   void WakeWorkers(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
 
   std::string TextOf(QueueItem* item) const;
 
-  Result<void> StartWorkers(int workers, const Shared<Processing>& processing);
+  Result<void> StartWorkers(int workers, Shared<Processing> processing);
+  void PostAdvance() noexcept;
+  void AdvanceStarted();
   Result<void> RunUntilFinished(const Shared<Waiter>& waiter, const std::stop_token& stop, bool drain);
   // Returns null if the worker has ended.
   QueueItem* NextForWorker(const Processing& processing, TimePoint now, std::int32_t& priority) noexcept;
@@ -147,16 +162,17 @@ class QueueState final : public detail::AnyWorkQueue {
   std::uint64_t taken_ KGEN_GUARDED_BY(mutex_) = 0;
   const Shared<ReservedTimer> timer_ = clock_->ReserveTimer();  // used under mutex_
   const Shared<ReservedPost> promote_ = executor_->ReservePost(strand_);
+  const Shared<ReservedPost> advance_ = executor_->ReservePost(strand_);
   bool armed_ KGEN_GUARDED_BY(mutex_) = false;
   TimePoint armed_for_ KGEN_GUARDED_BY(mutex_){};
   TimerKind armed_as_ KGEN_GUARDED_BY(mutex_) = TimerKind::kProgress;
   TimePoint start_again_ KGEN_GUARDED_BY(mutex_) = TimePoint::max();  // when to request workers that could not start
   std::vector<Shared<Waiter>> getters_ KGEN_GUARDED_BY(mutex_);       // blocked in Get(), oldest first
   std::vector<Shared<Waiter>> watchers_ KGEN_GUARDED_BY(mutex_);      // woken when the shutdown begins and when it ends
-  Shared<Processing> work_ KGEN_GUARDED_BY(mutex_);                   // null unless Process() or a worker is running
+  Shared<Processing> work_ KGEN_GUARDED_BY(mutex_);                   // null unless Process(), Start() or a worker runs
   std::size_t workers_ KGEN_GUARDED_BY(mutex_) = 0;                   // the maximum number of workers
   std::size_t running_ KGEN_GUARDED_BY(mutex_) = 0;
-  bool abandoned_ KGEN_GUARDED_BY(mutex_) = false;  // Process() returned with an error before its workers ended
+  bool abandoned_ KGEN_GUARDED_BY(mutex_) = false;  // nobody waits for the workers to end any more
   bool shutting_down_ KGEN_GUARDED_BY(mutex_) = false;
   bool draining_ KGEN_GUARDED_BY(mutex_) = false;  // only while shutting down
   WorkQueueMetrics counts_ KGEN_GUARDED_BY(mutex_);

@@ -20,6 +20,9 @@ using Pending = QueueItem::Pending;
 namespace {
 
 constexpr Nanos kStartAgain = std::chrono::milliseconds(100);  // after there was no memory for a worker
+// After so many items, or so much time if the queue measures it, a worker lets other work have its thread.
+constexpr int kItemsInARow = 64;
+constexpr Nanos kTimeInARow = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -38,11 +41,19 @@ class QueueState::Worker {
 
   void operator()() {
     std::int32_t priority = 0;
-    TimePoint now = state_->NowIfMeasured();
-    while (QueueItem* const item = state_->NextForWorker(*processing_, now, priority)) {
+    const TimePoint began = state_->NowIfMeasured();
+    TimePoint now = began;
+    const bool measured = began != QueueItem::kUnmeasured;
+    for (int items = 0; items < kItemsInARow && !(measured && now - began >= kTimeInARow); ++items) {
+      QueueItem* const item = state_->NextForWorker(*processing_, now, priority);
+      if (item == nullptr) {
+        state_ = {};  // NextForWorker() has already counted the end of this worker
+        return;
+      }
       now = state_->Reconcile(*processing_, item, priority);
     }
-    state_ = {};  // NextForWorker() has already counted the end of this worker
+    QueueState& state = *state_;
+    state.StartTask(std::move(*this));
   }
 
  private:
@@ -53,16 +64,18 @@ class QueueState::Worker {
 // A worker whose task could not be made ends at once. So that its item does not wait forever, the timer then requests
 // one again.
 void QueueState::StartTasks(const Wakes& wakes) noexcept {
-  for (std::size_t i = 0; i < wakes.workers; ++i) {
-    Worker worker(Shared<QueueState>(this), wakes.processing);
-    try {
-      executor_->Blocking("work queue " + name_, std::move(worker));
-    } catch (const std::bad_alloc&) {
-      const TimePoint again = Later(Now(), kStartAgain);
-      const MutexLock lock(mutex_);
-      start_again_ = again;
-      Arm();
-    }
+  for (std::size_t i = 0; i < wakes.workers; ++i) StartTask(Worker(Shared<QueueState>(this), wakes.processing));
+}
+
+void QueueState::StartTask(Worker worker) noexcept {
+  const Shared<QueueState> self(this);  // the worker may hold the last reference, and may be destroyed in between
+  try {
+    executor_->Blocking("work queue " + name_, std::move(worker));
+  } catch (const std::bad_alloc&) {
+    const TimePoint again = Later(Now(), kStartAgain);
+    const MutexLock lock(mutex_);
+    start_again_ = again;
+    Arm();
   }
 }
 
@@ -235,17 +248,14 @@ std::string QueueState::TextOf(QueueItem* item) const {
   }
 }
 
-Result<void> QueueState::StartWorkers(int workers, const Shared<Processing>& processing) {
+Result<void> QueueState::StartWorkers(int workers, Shared<Processing> processing) {
   if (workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
-  if (executor_->InPostedTask()) {
-    return Fail(Code::kInvalidArgument, "a blocking call on a thread that must not block; use Executor::Blocking");
-  }
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
     if (shutting_down_) return Fail(Code::kStopped, "the queue was shut down");
     if (work_) return Fail(Code::kInvalidArgument, "another Process() of this queue runs");
-    work_ = processing;
+    work_ = std::move(processing);
     workers_ = static_cast<std::size_t>(workers);
     WakeWorkers(wakes);
   }
@@ -258,6 +268,10 @@ Result<void> QueueState::Process(int workers, const std::stop_token& stop, detai
   const Shared<QueueState> self(this);  // the last handle may be destroyed meanwhile
   const std::string doing = "process work queue " + name_;
   const auto processing = MakeShared<Processing>(std::move(reconcile), stop, drain);  // destroyed without the lock
+  if (executor_->InPostedTask()) {
+    return Fail(Error(Code::kInvalidArgument, "a blocking call on a thread that must not block; use Executor::Blocking")
+                    .With(doing));
+  }
   const auto waiter = executor_->MakeWaiter(doing);
   {
     const MutexLock lock(mutex_);
@@ -290,6 +304,55 @@ Result<void> QueueState::RunUntilFinished(const Shared<Waiter>& waiter, const st
   }
   if (!result) ShutDown();
   return result;
+}
+
+// --- Start(): what Process() does after a wait is done in tasks of the strand
+
+void QueueState::OnStop::operator()() const noexcept {
+  // Null while the queue is being destroyed, which waits for this function.
+  if (const Shared<QueueState> self = Shared<QueueState>::TryAdd(queue)) self->PostAdvance();
+}
+
+void QueueState::PostAdvance() noexcept {
+  advance_->Post([self = Shared<QueueState>(this)] { self->AdvanceStarted(); });
+}
+
+Result<void> QueueState::Start(int workers, const std::stop_token& stop, detail::Reconciler reconcile,
+                               UniqueFunction<void()> done) {
+  if (detail::ForkedChild()) return Fail(detail::ForkedError());
+  auto processing = MakeShared<Processing>(std::move(reconcile), stop, /*drains=*/false);
+  processing->done = std::move(done);
+  processing->on_stop.emplace(stop, OnStop{this});
+  if (Result<void> started = StartWorkers(workers, std::move(processing)); !started) {
+    return Fail(started.error().With("process work queue " + name_));
+  }
+  PostAdvance();  // the stop may have been requested before
+  return {};
+}
+
+void QueueState::AdvanceStarted() {
+  Shared<Processing> ended;
+  {
+    const MutexLock lock(mutex_);
+    if (!work_ || !work_->done) return;
+    if (Finished()) ended = std::exchange(work_, {});
+    if (!ended && !work_->stop.stop_requested()) return;
+  }
+  if (!ended) return ShutDown();  // which posts this again, as does the last call that ends after it
+  UniqueFunction<void()> done = std::move(ended->done);
+  ended = {};
+  done();
+}
+
+void QueueState::Abandon() {
+  ShutDown();
+  Shared<Processing> dropped;  // destroyed without the lock
+  UniqueFunction<void()> done;
+  const MutexLock lock(mutex_);
+  if (!work_ || !work_->done) return;
+  done = std::exchange(work_->done, {});
+  abandoned_ = running_ > 0;
+  if (!abandoned_) dropped = std::exchange(work_, {});
 }
 
 void QueueState::ShutDown() {
@@ -349,6 +412,7 @@ void QueueState::WakeAll() noexcept {
   for (const Shared<Waiter>& getter : getters_) getter->Notify();
   getters_.clear();
   for (const Shared<Waiter>& watcher : watchers_) watcher->Notify();
+  if (work_ && work_->done) PostAdvance();
 }
 
 Result<void> QueueState::WaitUntilFinished(const std::stop_token& stop) {

@@ -17,9 +17,9 @@
 
 #include "controller/debug/forms.h"
 #include "controller/debug/section.h"
+#include "controller/http/running_work.h"
 #include "controller/serve/access_review.h"
 #include "controller/serve/health_check.h"
-#include "controller/serve/running_work.h"
 #include "controller/serve/shared_call.h"
 #include "kgen/controller/endpoint.h"
 #include "net/event_loop.h"

@@ -2,16 +2,41 @@
 #include "controller/serve/endpoint_server.h"
 
 #include <chrono>
+#include <cstddef>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "controller/http/http_site.h"
 #include "net/duration_text.h"
 #include "net/x509.h"
 
 namespace kgen::controller {
 namespace {
 
+constexpr std::string_view kWho = "the endpoint";
 constexpr std::chrono::seconds kSelfSignedFor = std::chrono::days(365);
+constexpr std::size_t kMaxPages = 64;   // connections with a request for a page
+constexpr std::size_t kMaxAnswers = 8;  // large answers that are held because they are not sent yet
+constexpr std::size_t kMaxBody = 16 * 1024;
+
+// The part of the routes that one address serves. A request for a page (/metrics, /debug, ...) may wait for user code,
+// for the API server or for a client that does not read. It may not keep a probe of the kubelet out, so it yields; and
+// a new connection, which may be a probe, is never refused.
+class EndpointSite final : public HttpSite {
+ public:
+  EndpointSite(Shared<EndpointRoutes> routes, EndpointRoutes::Pages pages)
+      : routes_(std::move(routes)), pages_(pages) {}
+
+  bool Yields(const net::ServerRequest& request) const noexcept override { return routes_->IsPage(request); }
+  bool Crowded() const noexcept override { return routes_->large_answers() >= kMaxAnswers; }
+  std::size_t MaxBody(const net::ServerRequest&) override { return kMaxBody; }
+  void Handle(HttpCall call) override { routes_->Handle(call.request, pages_, call.writer); }
+
+ private:
+  const Shared<EndpointRoutes> routes_;
+  const EndpointRoutes::Pages pages_;
+};
 
 // Threads that nobody else can fill. There are never more of them than functions, since each runs at most once at a
 // time, and none while nobody asks.
@@ -40,14 +65,14 @@ Result<void> EndpointServer::Open(const EndpointOptions& options) {
   using Pages = EndpointRoutes::Pages;
   const bool apart = !options.health_address.empty();
   if (!options.address.empty()) {
-    PortOptions port{.address = options.address, .pages = apart ? Pages::kOthers : Pages::kAll};
+    HttpPortOptions port{.address = options.address};
     if (options.tls) {
       if (auto loaded = LoadCertificate(options); !loaded) {
         return Fail(loaded.error().With("the endpoint's certificate"));
       }
-      port.certificate = [files = certificate_, own = self_signed_] { return files ? files->Current() : own; };
+      port.certificate = [files = certificate_] { return files->Current(); };
     }
-    auto bound = Bind(std::move(port));
+    auto bound = Bind(apart ? Pages::kOthers : Pages::kAll, std::move(port));
     if (!bound) return Fail(std::move(bound).error());
     address_ = health_address_ = *std::move(bound);
   }
@@ -55,21 +80,21 @@ Result<void> EndpointServer::Open(const EndpointOptions& options) {
     if (auto opened = OpenDebug(options.debug_address); !opened) return opened;
   }
   if (!apart) return {};
-  auto bound = Bind({.address = options.health_address, .pages = Pages::kHealth});
+  auto bound = Bind(Pages::kHealth, {.address = options.health_address});
   if (!bound) return Fail(std::move(bound).error());
   health_address_ = *std::move(bound);
   return {};
 }
 
 Result<void> EndpointServer::OpenDebug(const std::string& address) {
-  auto ip = EndpointPort::IpOf(address);
+  auto ip = HttpPort::IpOf(address, kWho);
   if (!ip) return Fail(std::move(ip).error());
   if (!IsLoopbackHost(*ip)) {
     return Fail(Code::kConfig, "the endpoint's debug_address '" + address +
                                    "' is no loopback address, and everybody could read /debug there; write "
                                    "127.0.0.1:PORT, or leave it empty and use `address`");
   }
-  auto bound = Bind({.address = address, .pages = EndpointRoutes::Pages::kDebug});
+  auto bound = Bind(EndpointRoutes::Pages::kDebug, {.address = address});
   if (!bound) return Fail(std::move(bound).error());
   debug_address_ = *std::move(bound);
   return {};
@@ -77,30 +102,30 @@ Result<void> EndpointServer::OpenDebug(const std::string& address) {
 
 Result<void> EndpointServer::LoadCertificate(const EndpointOptions& options) {
   const TlsFiles& files = *options.tls;
-  if (files.certificate_file.empty() != files.key_file.empty()) {
-    return Fail(Code::kConfig, "only the file of the " + std::string(files.key_file.empty() ? "certificate" : "key") +
-                                   " is named; name both, or none for a certificate that is made in memory");
+  CertificateSource source{
+      .who = std::string(kWho), .certificate_file = files.certificate_file, .key_file = files.key_file};
+  const bool own = files.certificate_file.empty() && files.key_file.empty();
+  if (own) {
+    std::vector<std::string> names = {"localhost", "127.0.0.1", "::1"};
+    const auto ip = HttpPort::IpOf(options.address, kWho);
+    if (ip && !ip->empty()) names.push_back(*ip);  // else Bind() fails
+    auto identity = net::SelfSignedIdentity(names, kSelfSignedFor);
+    if (!identity) return Fail(identity.error());
+    source.identity = *std::move(identity);
   }
-  if (!files.key_file.empty()) {
-    auto watcher = CertificateWatcher::Open(files, executor_, options.metrics);
-    if (!watcher) return Fail(watcher.error());
-    certificate_ = *std::move(watcher);
-    return {};
-  }
-  std::vector<std::string> names = {"localhost", "127.0.0.1", "::1"};
-  if (const auto ip = EndpointPort::IpOf(options.address); ip && !ip->empty())
-    names.push_back(*ip);  // else Bind() fails
-  const auto identity = net::SelfSignedIdentity(names, kSelfSignedFor);
-  if (!identity) return Fail(identity.error());
-  auto context = net::TlsContext::ForServer(
-      {.certificate_pem = identity->certificate_pem, .key_pem = identity->key_pem, .alpn = ""});
-  if (!context) return Fail(context.error());
-  self_signed_ = *std::move(context);
+  auto watcher =
+      CertificateWatcher::Open(std::move(source), executor_, own ? std::optional<Metrics>() : options.metrics);
+  if (!watcher) return Fail(watcher.error());
+  certificate_ = *std::move(watcher);
   return {};
 }
 
-Result<std::string> EndpointServer::Bind(PortOptions options) {
-  auto port = EndpointPort::Bind(std::move(options), loop_, routes_, running_);
+Result<std::string> EndpointServer::Bind(EndpointRoutes::Pages pages, HttpPortOptions options) {
+  options.who = kWho;
+  options.remedy = "choose another address, or leave it empty to turn the endpoint off";
+  options.max_yielding = kMaxPages;
+  auto port =
+      HttpPort::Bind(std::move(options), loop_, executor_->clock(), MakeShared<EndpointSite>(routes_, pages), running_);
   if (!port) return Fail(std::move(port).error());
   ports_.push_back(*port);
   return (*port)->address();

@@ -2,7 +2,7 @@
 //
 // EndpointServer: the life of an endpoint, with its addresses.
 //
-//   EndpointPort, ... --requests--> EndpointRoutes
+//   HttpPort, ... --requests--> EndpointRoutes
 #ifndef KGEN_SRC_CONTROLLER_SERVE_ENDPOINT_SERVER_H_
 #define KGEN_SRC_CONTROLLER_SERVE_ENDPOINT_SERVER_H_
 
@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/serve/certificate_watcher.h"
-#include "controller/serve/endpoint_port.h"
+#include "controller/http/certificate_watcher.h"
+#include "controller/http/http_port.h"
+#include "controller/http/running_work.h"
 #include "controller/serve/endpoint_routes.h"
-#include "controller/serve/running_work.h"
 #include "core/memory/mutex.h"
 #include "kgen/controller/endpoint.h"
 #include "net/event_loop.h"
@@ -44,18 +44,17 @@ class EndpointServer final : public SharedObject {
   Result<void> CheckNew(std::string_view name) const KGEN_REQUIRES(mutex_);
   Result<void> Open(const EndpointOptions& options);
   Result<void> LoadCertificate(const EndpointOptions& options);
-  Result<std::string> Bind(PortOptions options);
+  Result<std::string> Bind(EndpointRoutes::Pages pages, HttpPortOptions options);
   Result<void> OpenDebug(const std::string& address);
   void StopFunctions();
 
   const Shared<net::EventLoop> loop_;
   const Shared<Executor> executor_;
-  const Shared<RunningWork> running_ = MakeShared<RunningWork>();
+  const Shared<RunningWork> running_ = MakeShared<RunningWork>("the endpoint");
   const Shared<EndpointRoutes> routes_;
-  // Set by Listen(). TLS is with one of the first two, if at all.
-  Shared<CertificateWatcher> certificate_;  // of files
-  Shared<net::TlsContext> self_signed_;
-  std::vector<Shared<EndpointPort>> ports_;
+  // Set by Listen().
+  Shared<CertificateWatcher> certificate_;  // or null
+  std::vector<Shared<HttpPort>> ports_;
   std::string address_, health_address_, debug_address_;
   Mutex mutex_;
   enum class State : std::uint8_t { kNew, kStarted, kStopped } state_ KGEN_GUARDED_BY(mutex_) = State::kNew;

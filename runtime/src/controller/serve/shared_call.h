@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/serve/running_work.h"
+#include "controller/http/running_work.h"
 #include "core/execution/post_timer.h"
 #include "core/memory/mutex.h"
 #include "kgen/core/clock.h"

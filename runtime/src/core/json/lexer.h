@@ -118,7 +118,8 @@ inline EscapeToken ScanEscape(const char*& p, const char* end) noexcept {
 constexpr const char* SkipString(const char* p, const char* end) noexcept {
   for (++p; p != end; ++p) {
     if (*p == '"') return p + 1;
-    if (*p == '\\' && ++p == end) break;
+    if (*p != '\\') continue;
+    if (++p == end) break;
   }
   return nullptr;
 }

@@ -211,7 +211,8 @@ class Log final : public LogObserver {
            std::initializer_list<LogField> fields, std::span<const LogField> more = {}) {
     if (!levels_.IsEnabled(component, level)) return;
     const std::string sentence = format_ == LogFormat::kText ? detail::Sentence(event) : std::string();
-    Write({clock_->WallNow(), level, component}, message, sentence, {fields.begin(), fields.size()}, more);
+    Write({clock_->WallNow(), level, component, event.cluster}, message, sentence, {fields.begin(), fields.size()},
+          more);
   }
 
   void Write(const detail::LogHead& head, std::string_view message, std::string_view sentence,

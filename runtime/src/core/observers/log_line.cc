@@ -137,6 +137,7 @@ std::string Upper(std::string_view text) {
 std::string TextLine(const LogHead& head, std::string_view sentence) {
   std::string line = Timestamp(head.time);
   line.append(" ").append(Upper(ToString(head.level))).append(" kgen: ");
+  if (!head.cluster.empty()) line.append("cluster ").append(head.cluster).append(": ");
   bool cut = false;
   return line.append(Fit(sentence, kLogLineBytes - line.size() - 1, cut, Escaped)).append("\n");
 }
@@ -148,11 +149,13 @@ std::string StructuredLine(LogFormat format, const LogHead& head, std::string_vi
   line.Add("level", ToString(head.level));
   line.Add("component", ToString(head.component));
   line.Add("message", message, kLogLineBytes / 2);  // so that there is room for what it is about
+  if (!head.cluster.empty()) line.Add("cluster", head.cluster);
   for (const LogField& field : own) {
     if (!field.value.is_text() || !field.value.text().empty()) line.Add(field.key, field.value);
   }
   for (const LogField& field : more) {
     const bool taken = std::ranges::find(kHeadKeys, field.key) != std::end(kHeadKeys) ||
+                       (!head.cluster.empty() && field.key == "cluster") ||
                        std::ranges::find(own, field.key, &LogField::key) != own.end();
     line.Add(taken ? std::string(field.key) + "_" : std::string(field.key), field.value);
   }

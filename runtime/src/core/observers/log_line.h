@@ -21,9 +21,11 @@ struct LogHead {
   WallTime time{};
   LogLevel level{};
   LogComponent component{};
+  std::string_view cluster{};  // "": none
 };
 
-// "2026-11-23T07:35:34.123Z WARNING kgen: " and the sentence, in which control characters are escaped.
+// "2026-11-23T07:35:34.123Z WARNING kgen: " and the sentence, in which control characters are escaped. If the record is
+// about a cluster, "cluster NAME: " comes before the sentence.
 std::string TextLine(const LogHead& head, std::string_view sentence);
 // `own` are fields of the library, and empty texts among them are left out; `more` are fields of the program.
 std::string StructuredLine(LogFormat format, const LogHead& head, std::string_view message,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/observers/cluster_observer.h"
 #include "core/observers/notify_observer.h"
 #include "core/observers/text_log.h"
 #include "core/secrets.h"
@@ -192,6 +193,19 @@ ThrottledObserver::ThrottledObserver(Shared<Observer> observer, Shared<Executor>
       observer_(observer                  ? std::move(observer)
                 : clock_ == SystemClock() ? StderrObserver()
                                           : detail::MakeTextLog(clock_)) {}
+
+ThrottledObserver::ThrottledObserver(bool warnings_only, Shared<Observer> observer, Shared<Executor> executor)
+    : warnings_only_(warnings_only),
+      executor_(std::move(executor)),
+      clock_(executor_->clock()),
+      observer_(std::move(observer)) {}
+
+// With warnings only, a quiet observer in between counts the causes of this cluster.
+Shared<Observer> ThrottledObserver::ForCluster(const std::string& cluster) const {
+  auto named = MakeShared<ClusterObserver>(cluster, observer_);
+  if (!warnings_only_) return named;
+  return Shared<Observer>(new ThrottledObserver(true, std::move(named), executor_));
+}
 
 void ThrottledObserver::Close() noexcept {
   std::vector<Due> due;

@@ -50,6 +50,10 @@ class ThrottledObserver final : public Observer {
   // A null `observer` means: write warnings to standard error. Time comes from the executor's clock.
   ThrottledObserver(Shared<Observer> observer, Shared<Executor> executor);
 
+  // Returns an observer that treats the events of a cluster as this one does, counting them apart from others', and
+  // passes them on with its name.
+  Shared<Observer> ForCluster(const std::string& cluster) const;
+
   // Reports the events counted so far and cancels the timer. Later events pass at once.
   void Close() noexcept;
 
@@ -74,6 +78,7 @@ class ThrottledObserver final : public Observer {
   void OnLimiterWaited(const LimiterWaited& event) override;
 
  private:
+  ThrottledObserver(bool warnings_only, Shared<Observer> observer, Shared<Executor> executor);
   enum class Kind : std::uint8_t {
     kConnection,
     kListOrWatch,

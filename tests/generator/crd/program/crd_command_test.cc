@@ -84,6 +84,13 @@ TEST_F(KgenCrd, ExplainsItsOptions) {
   }
 }
 
+TEST_F(KgenCrd, SaysItsVersion) {
+  const Outcome version = RunAlone({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_EQ(version.err, "");
+  EXPECT_TRUE(Has(version.out, "kgen-crd 0."));
+}
+
 TEST_F(KgenCrd, TakesTheFlagsOfTheCompiler) {
   fs::create_directories(folder_ / "plain");
   fs::create_directories(folder_ / "system");

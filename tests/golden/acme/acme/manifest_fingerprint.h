@@ -5,6 +5,6 @@
 #ifndef ACME_MANIFEST_FINGERPRINT_H_
 #define ACME_MANIFEST_FINGERPRINT_H_
 
-// Hash of the headers: 549f7ae6df35e356.
+// Hash of the headers: 5aff2b2d3b3cf930.
 
 #endif  // ACME_MANIFEST_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef CERTS_MANIFEST_FINGERPRINT_H_
 #define CERTS_MANIFEST_FINGERPRINT_H_
 
-// Hash of the headers: 076a59082235191f.
+// Hash of the headers: ef4e9b7393af252d.
 
 #endif  // CERTS_MANIFEST_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef DELIVERY_MANIFEST_FINGERPRINT_H_
 #define DELIVERY_MANIFEST_FINGERPRINT_H_
 
-// Hash of the headers: eceb12a412250457.
+// Hash of the headers: 90bf17c1d7d6c0f0.
 
 #endif  // DELIVERY_MANIFEST_FINGERPRINT_H_

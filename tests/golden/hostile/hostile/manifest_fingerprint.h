@@ -5,6 +5,6 @@
 #ifndef HOSTILE_MANIFEST_FINGERPRINT_H_
 #define HOSTILE_MANIFEST_FINGERPRINT_H_
 
-// Hash of the headers: eb12617c5e526f26.
+// Hash of the headers: 38a0460173ec02f8.
 
 #endif  // HOSTILE_MANIFEST_FINGERPRINT_H_

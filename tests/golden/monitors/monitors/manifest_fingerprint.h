@@ -5,6 +5,6 @@
 #ifndef MONITORS_MANIFEST_FINGERPRINT_H_
 #define MONITORS_MANIFEST_FINGERPRINT_H_
 
-// Hash of the headers: dc0405553b077246.
+// Hash of the headers: fa81616ab02e4fd4.
 
 #endif  // MONITORS_MANIFEST_FINGERPRINT_H_

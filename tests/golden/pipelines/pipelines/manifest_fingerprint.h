@@ -5,6 +5,6 @@
 #ifndef PIPELINES_MANIFEST_FINGERPRINT_H_
 #define PIPELINES_MANIFEST_FINGERPRINT_H_
 
-// Hash of the headers: ca964c9650da1fd9.
+// Hash of the headers: 35bf22dc68f50669.
 
 #endif  // PIPELINES_MANIFEST_FINGERPRINT_H_

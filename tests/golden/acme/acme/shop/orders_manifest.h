@@ -74,4 +74,12 @@ inline std::string_view OrderManifest() {
 
 }  // namespace acme::shop
 
+namespace acme::shop::v1 {
+
+// For kgen::Validate().
+struct Order;
+inline std::string_view KgenCrdOf(const Order*) { return ::acme::shop::OrderManifest(); }
+
+}  // namespace acme::shop::v1
+
 #endif  // ACME_SHOP_ORDERS_MANIFEST_H_

@@ -329,4 +329,12 @@ inline std::string_view CertificateManifest() {
 
 }  // namespace certs::cert_manager
 
+namespace certs::cert_manager::v1 {
+
+// For kgen::Validate().
+struct Certificate;
+inline std::string_view KgenCrdOf(const Certificate*) { return ::certs::cert_manager::CertificateManifest(); }
+
+}  // namespace certs::cert_manager::v1
+
 #endif  // CERTS_CERT_MANAGER_CERTIFICATES_MANIFEST_H_

@@ -80,4 +80,12 @@ inline std::string_view RolloutManifest() {
 
 }  // namespace delivery::delivery
 
+namespace delivery::delivery::v1 {
+
+// For kgen::Validate().
+struct Rollout;
+inline std::string_view KgenCrdOf(const Rollout*) { return ::delivery::delivery::RolloutManifest(); }
+
+}  // namespace delivery::delivery::v1
+
 #endif  // DELIVERY_DELIVERY_ROLLOUTS_MANIFEST_H_

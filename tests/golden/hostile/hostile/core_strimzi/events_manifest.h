@@ -29,4 +29,12 @@ inline std::string_view EventManifest() {
 
 }  // namespace hostile::core_strimzi
 
+namespace hostile::core_strimzi::v1beta1 {
+
+// For kgen::Validate().
+struct Event;
+inline std::string_view KgenCrdOf(const Event*) { return ::hostile::core_strimzi::EventManifest(); }
+
+}  // namespace hostile::core_strimzi::v1beta1
+
 #endif  // HOSTILE_CORE_STRIMZI_EVENTS_MANIFEST_H_

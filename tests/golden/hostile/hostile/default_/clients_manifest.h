@@ -67,4 +67,20 @@ inline std::string_view ClientManifest() {
 
 }  // namespace hostile::default_
 
+namespace hostile::default_::v1 {
+
+// For kgen::Validate().
+struct Client;
+inline std::string_view KgenCrdOf(const Client*) { return ::hostile::default_::ClientManifest(); }
+
+}  // namespace hostile::default_::v1
+
+namespace hostile::default_::v1_2_3 {
+
+// For kgen::Validate().
+struct Client;
+inline std::string_view KgenCrdOf(const Client*) { return ::hostile::default_::ClientManifest(); }
+
+}  // namespace hostile::default_::v1_2_3
+
 #endif  // HOSTILE_DEFAULT_CLIENTS_MANIFEST_H_

@@ -29,4 +29,12 @@ inline std::string_view StringManifest() {
 
 }  // namespace hostile::default_
 
+namespace hostile::default_::v1 {
+
+// For kgen::Validate().
+struct String;
+inline std::string_view KgenCrdOf(const String*) { return ::hostile::default_::StringManifest(); }
+
+}  // namespace hostile::default_::v1
+
 #endif  // HOSTILE_DEFAULT_INFORMERS_MANIFEST_H_

@@ -29,4 +29,12 @@ inline std::string_view ListerManifest() {
 
 }  // namespace hostile::default_
 
+namespace hostile::default_::v1 {
+
+// For kgen::Validate().
+struct Lister;
+inline std::string_view KgenCrdOf(const Lister*) { return ::hostile::default_::ListerManifest(); }
+
+}  // namespace hostile::default_::v1
+
 #endif  // HOSTILE_DEFAULT_LISTERS_MANIFEST_H_

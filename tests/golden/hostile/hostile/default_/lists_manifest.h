@@ -29,4 +29,12 @@ inline std::string_view ListManifest() {
 
 }  // namespace hostile::default_
 
+namespace hostile::default_::v1 {
+
+// For kgen::Validate().
+struct List;
+inline std::string_view KgenCrdOf(const List*) { return ::hostile::default_::ListManifest(); }
+
+}  // namespace hostile::default_::v1
+
 #endif  // HOSTILE_DEFAULT_LISTS_MANIFEST_H_

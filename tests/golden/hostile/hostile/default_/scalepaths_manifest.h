@@ -43,4 +43,12 @@ inline std::string_view ScalePathsManifest() {
 
 }  // namespace hostile::default_
 
+namespace hostile::default_::v1 {
+
+// For kgen::Validate().
+struct ScalePaths;
+inline std::string_view KgenCrdOf(const ScalePaths*) { return ::hostile::default_::ScalePathsManifest(); }
+
+}  // namespace hostile::default_::v1
+
 #endif  // HOSTILE_DEFAULT_SCALEPATHS_MANIFEST_H_

@@ -30,4 +30,12 @@ inline std::string_view ValuesManifest() {
 
 }  // namespace hostile::default_
 
+namespace hostile::default_::v1 {
+
+// For kgen::Validate().
+struct Values;
+inline std::string_view KgenCrdOf(const Values*) { return ::hostile::default_::ValuesManifest(); }
+
+}  // namespace hostile::default_::v1
+
 #endif  // HOSTILE_DEFAULT_VALUES_MANIFEST_H_

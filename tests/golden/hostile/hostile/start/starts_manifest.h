@@ -29,4 +29,12 @@ inline std::string_view StartManifest() {
 
 }  // namespace hostile::start
 
+namespace hostile::start::auto_ {
+
+// For kgen::Validate().
+struct Start;
+inline std::string_view KgenCrdOf(const Start*) { return ::hostile::start::StartManifest(); }
+
+}  // namespace hostile::start::auto_
+
 #endif  // HOSTILE_START_STARTS_MANIFEST_H_

@@ -440,4 +440,12 @@ inline std::string_view PodMonitorManifest() {
 
 }  // namespace monitors::monitoring
 
+namespace monitors::monitoring::v1 {
+
+// For kgen::Validate().
+struct PodMonitor;
+inline std::string_view KgenCrdOf(const PodMonitor*) { return ::monitors::monitoring::PodMonitorManifest(); }
+
+}  // namespace monitors::monitoring::v1
+
 #endif  // MONITORS_MONITORING_PODMONITORS_MANIFEST_H_

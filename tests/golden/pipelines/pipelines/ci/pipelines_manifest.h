@@ -100,4 +100,20 @@ inline std::string_view PipelineManifest() {
 
 }  // namespace pipelines::ci
 
+namespace pipelines::ci::v1 {
+
+// For kgen::Validate().
+struct Pipeline;
+inline std::string_view KgenCrdOf(const Pipeline*) { return ::pipelines::ci::PipelineManifest(); }
+
+}  // namespace pipelines::ci::v1
+
+namespace pipelines::ci::v1beta1 {
+
+// For kgen::Validate().
+struct Pipeline;
+inline std::string_view KgenCrdOf(const Pipeline*) { return ::pipelines::ci::PipelineManifest(); }
+
+}  // namespace pipelines::ci::v1beta1
+
 #endif  // PIPELINES_CI_PIPELINES_MANIFEST_H_

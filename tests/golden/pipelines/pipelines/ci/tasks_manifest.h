@@ -40,4 +40,12 @@ inline std::string_view TaskManifest() {
 
 }  // namespace pipelines::ci
 
+namespace pipelines::ci::v1 {
+
+// For kgen::Validate().
+struct Task;
+inline std::string_view KgenCrdOf(const Task*) { return ::pipelines::ci::TaskManifest(); }
+
+}  // namespace pipelines::ci::v1
+
 #endif  // PIPELINES_CI_TASKS_MANIFEST_H_
