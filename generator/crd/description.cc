@@ -41,12 +41,10 @@ void CheckOnce(const std::vector<Marker>& markers, Diagnostics& diagnostics) {
 }
 
 std::vector<Marker> Parse(const Comment& comment, MarkerPlace place, Diagnostics& diagnostics) {
-  for (const std::vector<CommentLine>* lines : {&comment.text, &comment.markers}) {
-    for (const CommentLine& line : *lines) {
-      if (IsUtf8(line.text)) continue;
-      diagnostics.Error("comment-utf8", line.origin, "the comment is not UTF-8, and a CRD can have no other text", {},
-                        "save the header as UTF-8");
-    }
+  for (const CommentLine& line : comment.text) {  // ParseMarker checks the markers
+    if (IsUtf8(line.text)) continue;
+    diagnostics.Error("comment-utf8", line.origin, "the comment is not UTF-8, and a CRD can have no other text", {},
+                      "save the header as UTF-8");
   }
   std::vector<Marker> out;
   for (const CommentLine& line : comment.markers) {

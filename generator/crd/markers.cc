@@ -305,7 +305,8 @@ bool IsAboutProgram(const CommentLine& line) {
 std::optional<Marker> ParseMarker(const CommentLine& line, MarkerPlace place, Diagnostics& diagnostics) {
   if (!IsMarker(line.text)) return std::nullopt;
   if (!IsUtf8(line.text)) {  // manifests are, and cannot contain it
-    diagnostics.Error("marker-value", line.origin, "a marker is not UTF-8", {}, "Save the header as UTF-8.");
+    diagnostics.Error("marker-value", line.origin, "the marker " + Visible(TrimSpaces(line.text)) + " is not UTF-8", {},
+                      "save the header as UTF-8");
     return std::nullopt;
   }
   return MarkerParser(line, place, diagnostics).Parse();

@@ -131,7 +131,10 @@ TEST_F(Hostile, FilesOfAnyBytesAreReadOrRefused) {
   EXPECT_EQ(SaidOfMember("// a\x01\x1B[31m\n  kgen::String item{};"), "");
   EXPECT_TRUE(Has(SaidOfMember("// caf\xE9\n  kgen::String item{};"),
                   "shop.h:" + std::to_string(kLightLine + 1) + ":4: error: the comment is not UTF-8"));
-  EXPECT_TRUE(Has(SaidOfMember("// +kgen:caf\xE9\x1B[31m\n  kgen::String item{};"), "caf\\xe9\\x1b[31m"));
+  const std::string marker = SaidOfMember("// +kgen:caf\xE9\x1B[31m\n  kgen::String item{};");
+  EXPECT_TRUE(Has(marker, "shop.h:" + std::to_string(kLightLine + 1) +
+                              ":4: error: the marker +kgen:caf\\xe9\\x1b[31m is not UTF-8"));
+  EXPECT_EQ(marker.find("error:"), marker.rfind("error:")) << "one error for one fault: " << marker;
   EXPECT_EQ(SaidOfMember("// what?"
                          "?/\n  kgen::String item{};"),
             "")
