@@ -24,7 +24,8 @@ Result<Shared<KindCache>> KindCache::Make(Shared<CachesState> state, const TypeT
   const bool changes = own == nullptr && MayChange(all);
   const std::vector<InformerScope>& of_options = own != nullptr ? *own : all.scopes;
   Result<std::vector<PartScope>> scopes = ResolveScopes(kind, of_options, options);
-  // What is wrong in a scope that comes later is an error now.
+  // What is wrong in a scope that comes later is an error now, even if there are no namespaces yet.
+  if (scopes && changes) scopes = ResolveScopes(kind, {{}}, options);
   if (scopes && changes) scopes = ResolveScopes(kind, namespaces.scopes, options);
   if (scopes && !changes && of_options.empty()) scopes = ResolveScopes(kind, {{}}, options);
   if (!scopes) return Fail(scopes.error().With(doing));
