@@ -101,7 +101,7 @@ TEST_F(LogTest, WritesAnEventInEachFormat) {
 TEST_F(LogTest, NamesTheClusterInEachFormat) {
   for (const LogFormat format : {LogFormat::kText, LogFormat::kLogfmt, LogFormat::kJson}) {
     const auto log = MakeShared<ThrottledObserver>(Make(format), executor_);
-    log->ForCluster("eu-1")->OnServerWarned({.what = "get", .message = "old"});
+    log->ForCluster("eu-1").observer->OnServerWarned({.what = "get", .message = "old"});
   }
   ASSERT_THAT(lines_, SizeIs(3));
   EXPECT_THAT(lines_[0], ::testing::HasSubstr(" kgen: cluster eu-1: get: "));
@@ -111,16 +111,21 @@ TEST_F(LogTest, NamesTheClusterInEachFormat) {
 
 TEST_F(LogTest, LimitsRepetitionsOfEachClusterApartWithWarningsAlone) {
   const auto warnings = MakeShared<ThrottledObserver>(Shared<Observer>(), executor_);
-  const Shared<Observer> eu = warnings->ForCluster("eu-1"), us = warnings->ForCluster("us-1");
+  const auto eu = warnings->ForCluster("eu-1"), us = warnings->ForCluster("us-1");
   ::testing::internal::CaptureStderr();
   for (int i = 0; i < 3; ++i) {
-    Fail(*eu);
-    Fail(*us);
+    Fail(*eu.observer);
+    Fail(*us.observer);
   }
   const std::string written = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::ranges::count(written, '\n'), 2) << written;
   EXPECT_THAT(written,
               AllOf(::testing::HasSubstr("cluster eu-1: pods: "), ::testing::HasSubstr("cluster us-1: pods: ")));
+  ::testing::internal::CaptureStderr();
+  eu.throttle->Close();
+  us.throttle->Close();
+  const std::string last = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(last, '\n'), 2) << "what was counted until the end: " << last;
 }
 
 TEST_F(LogTest, WritesFieldsOfAProgramInEachFormat) {

@@ -20,14 +20,19 @@ Result<void> ClusterGuard::MaySend() noexcept {
 ClusterRun::ClusterRun(std::string name, rest::Config config, const Shared<const ClusterSetup>& setup)
     : name_(std::move(name)),
       setup_(setup),
-      observer_(setup->observer->ForCluster(name_)),
+      observers_(setup->observer->ForCluster(name_)),
       guard_(MakeShared<ClusterGuard>(name_, setup->home_guard)),
       config_(Complete(std::move(config))) {}
+
+// Reports what was counted, while the cluster is still known.
+ClusterRun::~ClusterRun() {
+  if (observers_.throttle) observers_.throttle->Close();
+}
 
 // A config has an observer of its own if that is to be told of this cluster alone.
 rest::Config ClusterRun::Complete(rest::Config config) const {
   config.executor = setup_->executor;
-  if (!config.observer) config.observer = observer_;
+  if (!config.observer) config.observer = observers_.observer;
   if (!config.timeout) config.timeout = setup_->timeout;
   return config;
 }

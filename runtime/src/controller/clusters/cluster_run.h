@@ -53,6 +53,7 @@ class ClusterRun final : public SharedObject {
   using Done = UniqueFunction<void(Result<void>)>;
 
   ClusterRun(std::string name, rest::Config config, const Shared<const ClusterSetup>& setup);
+  ~ClusterRun() override;
 
   // Makes the manager, calls the functions with it and starts it. Call it once, on a thread that may block. `done` is
   // called once, on such a thread, when everything has ended.
@@ -69,7 +70,7 @@ class ClusterRun final : public SharedObject {
   Shared<ManagerState> manager() const;  // null before it was made, and after its end
   const Metrics& metrics() const noexcept { return metrics_; }
   bool synced() const;
-  const Shared<Observer>& observer() const noexcept { return observer_; }
+  const Shared<Observer>& observer() const noexcept { return observers_.observer; }
 
  private:
   rest::Config Complete(rest::Config config) const;
@@ -78,7 +79,7 @@ class ClusterRun final : public SharedObject {
 
   const std::string name_;
   const Shared<const ClusterSetup> setup_;
-  const Shared<Observer> observer_;
+  const ThrottledObserver::OfCluster observers_;
   const Metrics metrics_;
   const Shared<ClusterGuard> guard_;
   std::stop_source stop_;

@@ -201,10 +201,11 @@ ThrottledObserver::ThrottledObserver(bool warnings_only, Shared<Observer> observ
       observer_(std::move(observer)) {}
 
 // With warnings only, a quiet observer in between counts the causes of this cluster.
-Shared<Observer> ThrottledObserver::ForCluster(const std::string& cluster) const {
+ThrottledObserver::OfCluster ThrottledObserver::ForCluster(const std::string& cluster) const {
   auto named = MakeShared<ClusterObserver>(cluster, observer_);
-  if (!warnings_only_) return named;
-  return Shared<Observer>(new ThrottledObserver(true, std::move(named), executor_));
+  if (!warnings_only_) return {.observer = std::move(named)};
+  const Shared<ThrottledObserver> throttle(new ThrottledObserver(true, std::move(named), executor_));
+  return {.observer = throttle, .throttle = throttle};
 }
 
 void ThrottledObserver::Close() noexcept {
