@@ -46,6 +46,8 @@ elseif(KGEN_SANITIZE)
 endif()
 if(kgen_sanitizer_flags)
   add_compile_options(${kgen_sanitizer_flags})
+  # For what sanitizers do not see, such as the error() of a Result that has a value.
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_link_options(${kgen_sanitizer_flags})
 endif()
 if(KGEN_BUILD_FUZZERS)
