@@ -149,7 +149,8 @@ class EveryKindInProtobufTest : public ::testing::Test {
     }
   }
 
-  // Removes finalizers too, whose controllers do not run here.
+  // Removes finalizers too, whose controllers do not run here. Waits for what the server deletes later, such as a
+  // definition of custom resources, because other tests create objects of the same names.
   void DeleteAll() {
     for (const auto& [kind, name] : created_) {
       const RawResource resource(*json_, *kind, kind->scope == Scope::kNamespaced ? kProtobufNamespace : "");
@@ -157,6 +158,14 @@ class EveryKindInProtobufTest : public ::testing::Test {
       EXPECT_TRUE(json_->Call(Must(resource.Patch(name, "", without_finalizers, {}))).has_value()) << kind->kind;
       const auto deleted = json_->Call(Must(resource.Delete(name, {})));
       EXPECT_TRUE(deleted.has_value()) << kind->kind << ": " << deleted.error();
+    }
+    for (const auto& [kind, name] : created_) {
+      if (kind->kind == "Namespace") continue;  // stays, and has a name of its own
+      const RawResource resource(*json_, *kind, kind->scope == Scope::kNamespaced ? kProtobufNamespace : "");
+      EXPECT_TRUE(Eventually([&] {
+        const auto read = json_->Call(Must(resource.Get(name, "", {})));
+        return !read && read.error().code() == Code::kNotFound;
+      })) << kind->kind << ' ' << name << " is not gone";
     }
   }
 
