@@ -13,7 +13,7 @@
 
 #include "kgen/codec/yaml.h"
 #include "kgen/controller/caches.h"
-#include "tests/runtime/controller/manager_fixture.h"
+#include "tests/runtime/controller/clusters/clusters_fixture.h"
 #include "tests/support/paths.h"
 #include "tests/support/prometheus_parser.h"
 
@@ -85,18 +85,24 @@ std::string_view TextOf(const yaml::Node& node, std::string_view key) {
   return found != nullptr ? found->text() : std::string_view();
 }
 
-class MonitoringFilesTest : public ManagerTest {
+class MonitoringFilesTest : public ClustersTest {
  protected:
-  // Names without the suffixes of histograms, and the labels of each, of a manager with a leader, an informer that has
-  // failed, and a call.
+  // Names without the suffixes of histograms, and the labels of each: of a manager with a leader, an informer that has
+  // failed, a call, and another cluster; and of one with shards.
   void SetUp() override {
     cluster_.Inject({.resource = "configmaps", .times = 1, .status = 503});
     AddMap("a");
     const Manager manager = New({.leader_election = {.name = "shop", .namespace_ = "default", .identity = "me"}});
     Must(manager.Control<ConfigMap>("maps").Reconcile([](Request&) -> Result<void> { return {}; }));
-    const Ran ran = Spawn(manager);
+    Server("eu-1");
+    const Clusters clusters = Make(manager, Options());
+    Must(clusters.Add("eu-1", ConfigOf("eu-1")));
+    const Manager sharded = New({.name = "sharded", .shards = {.name = "orders", .namespace_ = "default"}});
+    Must(sharded.Control<ConfigMap>("orders").Reconcile([](Request&) -> Result<void> { return {}; }));
+    const Ran ran = Spawn(manager), other = Spawn(sharded);
     cluster_.Advance(1min);
     Note(Must(manager.metrics().Text()));
+    Note(Must(sharded.metrics().Text()));
     cluster_.Inject({.resource = "leases", .times = testing::kAlways, .status = 403});
     cluster_.Advance(5s);  // less than the deadline of a renewal
     Note(Must(manager.metrics().Text()));
@@ -144,7 +150,7 @@ TEST_P(MonitoringFilesTest, EachAlertIsCompleteAndNamesWhatAProgramServes) {
       EXPECT_NE(TextOf(*rule.Find("annotations"), "description"), "");
     }
   }
-  EXPECT_EQ(names.size(), 12u);
+  EXPECT_EQ(names.size(), 16u);
 }
 
 TEST_P(MonitoringFilesTest, EachPanelOfTheDashboardShowsWhatAProgramServes) {
@@ -162,7 +168,7 @@ TEST_P(MonitoringFilesTest, EachPanelOfTheDashboardShowsWhatAProgramServes) {
       EXPECT_NE(TextOf(target, "legendFormat"), "");
     }
   }
-  EXPECT_EQ(ids.size(), 18u);
+  EXPECT_EQ(ids.size(), 20u);
   EXPECT_EQ(TextOf(dashboard.Find("templating")->Find("list")->items()[0], "name"), "datasource");
 }
 
