@@ -137,7 +137,7 @@ verb_integration() {
   configure dev
   has_target dev integration_test || missing "target integration_test" "the integration tests"
   # The name of a binary, with or without _test, or a filter as for ./dev test.
-  local binary binaries="integration_test cpp_first_test controller_gen_test sample_controller_test operator_test webhooks_test schema_validation_test deploy_test memory_cluster_test protobuf_test" filter=${1:-} command
+  local binary binaries="integration_test cpp_first_test controller_gen_test sample_controller_test operator_test webhooks_test schema_validation_test sharded_managers_test deploy_test memory_cluster_test protobuf_test" filter=${1:-} command
   case " $binaries " in *" ${filter%_test}_test "*) binaries=${filter%_test}_test filter= ;; esac
   case $filter in "" | *[*:]*) ;; *) filter="*$filter*" ;; esac
   # shellcheck disable=SC2086
@@ -149,7 +149,7 @@ verb_integration() {
   for binary in $binaries; do
     [ -n "$("build/dev/bin/$binary" --gtest_list_tests)" ] || continue
     case $binary in
-      integration_test | cpp_first_test | schema_validation_test) command=("$folder/apiserver" --) ;;
+      integration_test | cpp_first_test | schema_validation_test | sharded_managers_test) command=("$folder/apiserver" --) ;;
       webhooks_test) command=(env KGEN_TEST_COMPARISON="$PWD/build/comparison" "$folder/apiserver" --) ;;
       operator_test) command=("$folder/apiserver" --audit --) ;;
       controller_gen_test) command=(env KGEN_TEST_CONTROLLER_GEN="$PWD/build/controller_gen/crds") ;;

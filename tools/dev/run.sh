@@ -107,6 +107,16 @@ bench_reconcile() {
   "$server" -- "$program" compare --kgen "$PWD/build/dev/bin/kgen_reconcile" "$@"
 }
 
+# The replicas follow a real API server.
+bench_shards() {
+  local server
+  source tools/dev/integration.sh
+  apiserver_can_build || die "the real API server needs Go $(sed -n 's/^go //p' "$apiserver_sources/go.mod") or newer"
+  server=$(apiserver_build)/apiserver || die "the API server did not build"
+  build_program dev kgen_shards "the replicas to measure"
+  "$server" -- build/dev/bin/kgen_shards "$@"
+}
+
 # The Go program is the load: what an API server sends.
 bench_webhooks() {
   local sources=bench/peers/webhooks work=$PWD/build/webhooks
@@ -144,7 +154,7 @@ verb_bench() {
     shift
     build_program dev kgen_budget "the budgets"
     build/dev/bin/kgen_budget "$@"
-  elif [[ ${1:-} = recovery || ${1:-} = reconcile || ${1:-} = webhooks || ${1:-} = peers ]]; then
+  elif [[ ${1:-} = recovery || ${1:-} = reconcile || ${1:-} = webhooks || ${1:-} = peers || ${1:-} = shards ]]; then
     "bench_$1" "${@:2}"
   else
     build_program dev kgen_bench "the benchmarks"
