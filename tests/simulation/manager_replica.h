@@ -12,10 +12,13 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "kgen/client/connection.h"
+#include "kgen/controller/finalizers.h"
 #include "kgen/controller/manager.h"
+#include "kgen/controller/owners.h"
 #include "kgen/core/try.h"
 #include "tests/simulation/manager_world.h"
 #include "tests/simulation/stream_network.h"
@@ -26,11 +29,14 @@ namespace kgen::simulation {
 class ManagerReplica {
  public:
   using ConfigMap = k8s::core::v1::ConfigMap;
+  using Node = k8s::core::v1::Node;
+  using Secret = k8s::core::v1::Secret;
+  using Settings = k8s::core::v1::ServiceAccount;
 
   ManagerReplica(ManagerWorld& world, std::string name, const test_support::MachineOptions& options)
       : world_(world), name_(std::move(name)), machine_(*world.simulation, options) {
     network_->choose = [this](std::uint32_t n) { return world_.simulation->Choose(n); };
-    network_->on_sent = [this](const HttpRequest& request) { world_.OnSent(request); };
+    network_->on_sent = [this](const HttpRequest& request) { world_.OnSent(request, network_->name); };
     connection_.emplace(Connection::Over({.transport = MakeShared<StreamTransport>(
                                               network_, machine_.executor(), world.simulation->clock(), world.server),
                                           .executor = machine_.executor(),
@@ -65,9 +71,12 @@ class ManagerReplica {
     world_.log("start " + term_);
     ShardOptions shards = world_.options;
     shards.identity = term_;
-    manager_.emplace(Must(Manager::New(*connection_, {.name = "counter", .shards = shards})));
-    Must(manager_->Control<ConfigMap>("counter").MaxConcurrentReconciles(2).Reconcile(
-        [this, term = term_](Request& request) { return Reconcile(request, term); }));
+    network_->name = term_;
+    ManagerOptions options{.name = "counter", .shards = shards};
+    if (world_.has.more) options.shards_everywhere = {&Settings::kTable};
+    manager_.emplace(Must(Manager::New(*connection_, options)));
+    Control<ConfigMap>("counter");
+    if (world_.has.more) Control<Node>("nodes");
     machine_.executor()->Blocking("replica " + term_, [this, manager = *manager_, stop = stop_.get_token()] {
       const Result<void> ended = manager.Run(stop);
       world_.log(term_ + " ends: " + (ended ? std::string("left") : ended.error().ToString()));
@@ -78,41 +87,134 @@ class ManagerReplica {
   void Stop() { stop_.request_stop(); }
 
  private:
-  static std::uint64_t NumberOf(const ConfigMap& map, std::string_view member) {
-    return std::strtoull(std::string(map.data[member].view()).c_str(), nullptr, 10);
+  // One call of a controller.
+  struct Call {
+    Request& request;
+    const std::string& term;
+    Work& work;
+  };
+
+  template <typename T>
+  void Control(const char* name) {
+    ControllerBuilder<T> builder = manager_->Control<T>(name);
+    if constexpr (std::is_same_v<T, ConfigMap>) {
+      if (world_.has.owns) (void)std::move(builder).template Owns<Secret>();
+    }
+    if (world_.has.more) {
+      (void)std::move(builder).template Watches<Settings>([this](const Settings&, Requests& requests) {
+        for (const Work& each : world_.works) {
+          if (each.main.resource == T::kTable.kind->resource) requests.Add(each.main.namespace_, each.main.name);
+        }
+      });
+    }
+    Must(std::move(builder).MaxConcurrentReconciles(2).Reconcile(
+        [this, term = term_](Request& request) { return Reconcile<T>(request, term); }));
   }
 
+  template <typename T>
+  static std::uint64_t VersionOf(const Ref<const T>& object) {
+    return object ? std::strtoull(object->metadata.resourceVersion.str().c_str(), nullptr, 10) : 0;
+  }
+
+  template <typename T>
   Result<void> Reconcile(Request& request, const std::string& term) {
-    Work* const work = world_.Of(request.key().namespace_);
-    if (work == nullptr || request.key().name != work->name) return {};
-    KGEN_TRY(const auto map, request.Get<ConfigMap>());
-    if (!map) {
-      world_.fail("M3", term + " reads nothing for " + work->name);
-      return {};
-    }
-    const std::uint64_t count = NumberOf(*map, "count");
-    world_.OnCall(*work, term, request.fence(), count);
+    Work* const work = world_.Of(T::kTable.kind->resource, request.key());
+    if (work == nullptr) return {};
+    const Call call{request, term, *work};
+    world_.OnCall(*work, term, request.fence());
+    KGEN_TRY(const auto object, Read<T>(call, work->main));
     ReadAnother(request, term);
-    if (map->data["done"] == map->data["spec"]) return {};
-    Pause(request.stop());
-    const std::string body = nlohmann::json{{"data",
-                                             {{"done", map->data["spec"].str()},
-                                              {"count", std::to_string(count + 1)},
-                                              {"by", term},
-                                              {"fence", std::to_string(request.fence())}}}}
-                                 .dump();
-    KGEN_TRY(const auto written, request.client().Patch(*map, MergePatch(body)));
-    std::uint64_t& told = work->told[term];
-    told = std::max(told, count + 1);
-    Pause(request.stop());
+    if (!object) return {};
+    if (IsBeingDeleted(*object)) return CleanUp(call, *object);
+    KGEN_TRY(const std::string settings, ReadSettings(call));
+    const auto& state = object->metadata.annotations;
+    if (state["done"] != state["spec"] || state["settings"] != settings) {
+      Pause(request.stop());
+      const std::string count = std::to_string(std::strtoull(state["count"].str().c_str(), nullptr, 10) + 1);
+      nlohmann::json metadata{
+          {"annotations", {{"done", state["spec"].str()}, {"settings", settings}, {"count", count}}}};
+      if (Result<void> written = Patch(call, work->main, *object, std::move(metadata)); !written) return written;
+      Pause(request.stop());
+    }
+    if constexpr (std::is_same_v<T, ConfigMap>) {
+      if (world_.has.owns) return KeepOwned(call, *object);
+    }
     return {};
+  }
+
+  template <typename T>
+  Result<Ref<const T>> Read(const Call& call, Track& track) {
+    KGEN_TRY(auto object, call.request.client().template Get<T>({track.namespace_, track.name}));
+    world_.OnRead(call.work, track, call.term, call.request.fence(), VersionOf(object));
+    return object;
+  }
+  Result<std::string> ReadSettings(const Call& call) {
+    if (!world_.has.more) return std::string();
+    KGEN_TRY(const auto settings, call.request.client().Get<Settings>({"default", "settings"}));
+    world_.OnSettings(call.work, call.term, call.request.fence(), VersionOf(settings));
+    return settings ? settings->metadata.annotations["spec"].str() : std::string();
+  }
+
+  // Every write says who makes it.
+  void Sign(const Call& call, nlohmann::json& metadata) const {
+    metadata["annotations"]["by"] = call.term;
+    metadata["annotations"]["fence"] = std::to_string(call.request.fence());
+  }
+  template <typename T>
+  Result<void> Patch(const Call& call, Track& track, const T& object, nlohmann::json metadata) {
+    Sign(call, metadata);
+    const std::string body = nlohmann::json{{"metadata", std::move(metadata)}}.dump();
+    KGEN_TRY(const T written, call.request.client().Patch(object, MergePatch(body)));
+    const bool gone = IsBeingDeleted(written) && written.metadata.finalizers.empty();
+    ManagerWorld::OnTold(track, call.term, gone ? 0 : VersionOf(MakeRef<const T>(written)));
+    return {};
+  }
+
+  // Creates the owned object, or repairs it.
+  Result<void> KeepOwned(const Call& call, const ConfigMap& owner) {
+    Track& track = call.work.owned;
+    KGEN_TRY(const auto known, Read<Secret>(call, track));
+    const String spec = owner.metadata.annotations["spec"];
+    if (known && known->metadata.annotations["spec"] == spec && IsControlledBy(*known, owner)) return {};
+    Pause(call.request.stop());
+    Secret secret{.metadata = {.name = String(track.name), .namespace_ = String(track.namespace_)}};
+    secret.metadata.annotations["spec"] = spec;
+    if (Result<void> set = SetControllerReference(secret, owner); !set) return set;
+    nlohmann::json body = nlohmann::json::parse(Encode(secret));
+    if (known) {
+      nlohmann::json metadata{{"annotations", body["metadata"]["annotations"]},
+                              {"ownerReferences", body["metadata"]["ownerReferences"]}};
+      return Patch(call, track, *known, std::move(metadata));
+    }
+    Sign(call, body["metadata"]);
+    KGEN_TRY(const Secret made, call.request.client().Create(Must(Decode<Secret>(body.dump()))));
+    ManagerWorld::OnTold(track, call.term, VersionOf(MakeRef<const Secret>(made)));
+    return {};
+  }
+
+  // Deletes what the object owns, and lets it go.
+  template <typename T>
+  Result<void> CleanUp(const Call& call, const T& object) {
+    if (object.metadata.finalizers.empty()) return {};
+    if (std::is_same_v<T, ConfigMap> && world_.has.owns) {
+      KGEN_TRY(const auto owned, Read<Secret>(call, call.work.owned));
+      Pause(call.request.stop());
+      if (owned) {
+        Result<void> deleted = call.request.client().Delete(*owned);
+        if (!deleted && deleted.error().code() != Code::kNotFound) return deleted;
+        if (deleted) ManagerWorld::OnTold(call.work.owned, call.term, 0);
+      }
+    }
+    Pause(call.request.stop());
+    return Patch(call, call.work.main, object,
+                 {{"finalizers", nullptr}, {"resourceVersion", object.metadata.resourceVersion.str()}});
   }
 
   void ReadAnother(const Request& request, const std::string& term) {
     if (world_.calm || world_.simulation->Choose(4) != 0) return;
-    const Work& other = world_.works[world_.simulation->Choose(static_cast<std::uint32_t>(world_.works.size()))];
-    const Result<Ref<const ConfigMap>> read = request.client().Get<ConfigMap>({other.name, other.name});
-    if (read && !*read) world_.fail("M3", term + " reads nothing for " + other.name);
+    const Track& other = world_.works[world_.simulation->Choose(kTeams)].main;
+    const Result<Ref<const ConfigMap>> read = request.client().Get<ConfigMap>({other.namespace_, other.name});
+    if (read && !*read && !other.absent_since) world_.fail("M3", term + " reads nothing for " + other.text());
   }
 
   void Pause(const std::stop_token& stop) {

@@ -2,8 +2,10 @@
 #include "tests/simulation/manager_run.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +22,8 @@ using namespace std::chrono_literals;
 using testing::Cluster;
 using testing::ClusterOptions;
 
-constexpr std::size_t kWorks = 6;
+constexpr std::uint32_t kNodes = 2;
+constexpr const char* kFinalizer = "test.kgen.dev/counter";
 
 class ManagerLog final : public Observer {
  public:
@@ -40,6 +43,7 @@ class ManagerRun {
  public:
   ManagerRun(std::uint64_t seed, const testing::Trace& replay)
       : cluster_(Options(seed, replay)), plain_(cluster_.Connection()) {
+    world_.has = {.owns = seed / 2 % 2 == 1, .deletes = seed / 4 % 2 == 1, .more = seed / 8 % 2 == 1};
     world_.simulation = &cluster_.simulation();
     world_.server = MakeShared<ManagerServer>(world_, client::ConnectionState::Of(plain_)->transport);
     world_.log = [this](std::string line) { Log(std::move(line)); };
@@ -47,6 +51,12 @@ class ManagerRun {
     world_.fail = [this](std::string_view law, std::string what) {
       if (failure_.empty()) failure_ = std::string(law) + ": " + std::move(what);
     };
+    world_.version_of = [this](const Track& track) -> std::optional<std::uint64_t> {
+      const auto object = Find(track);
+      if (!object) return {};
+      return std::strtoull((*object)["metadata"]["resourceVersion"].get<std::string>().c_str(), nullptr, 10);
+    };
+    world_.newest = [this] { return cluster_.resource_version(); };
     const std::pair<Nanos, std::pair<Nanos, Nanos>> durations[] = {
         {15s, {10s, 2s}}, {15s, {12s, 2s}}, {5s, {4s, 1s}}, {10s, {7s, 2s}}};
     const auto& chosen = durations[Choose(4)];
@@ -99,19 +109,40 @@ class ManagerRun {
   // One namespace in each part of the hashes.
   void AddObjects() {
     int tried = 0;
-    for (std::size_t i = 0; i < kWorks; ++i) {
-      const ShardRange part{(UINT64_MAX / kWorks) * i, (UINT64_MAX / kWorks) * (i + 1) - 1};
+    for (std::size_t i = 0; i < kTeams; ++i) {
+      const ShardRange part{(UINT64_MAX / kTeams) * i, (UINT64_MAX / kTeams) * (i + 1) - 1};
       std::string name;
       do {
         name = "team-" + std::to_string(++tried * 7919);
       } while (ShardHash(name) < part.first || ShardHash(name) > part.last);
-      world_.works.push_back({.name = name});
-      Must(cluster_.Add(nlohmann::json{{"apiVersion", "v1"},
-                                       {"kind", "ConfigMap"},
-                                       {"metadata", {{"name", name}, {"namespace", name}}},
-                                       {"data", {{"spec", "0"}, {"done", ""}, {"count", "0"}}}}
-                            .dump()));
+      Work work{.main = {.resource = "configmaps", .namespace_ = name, .name = name}};
+      if (world_.has.owns) {
+        work.owned = {.resource = "secrets", .namespace_ = name, .name = name, .absent_since = 0};
+      }
+      world_.works.push_back(std::move(work));
     }
+    for (std::uint32_t i = 0; world_.has.more && i < kNodes; ++i) {
+      world_.works.push_back({.main = {.resource = "nodes", .name = "node-" + std::to_string(i)}});
+    }
+    for (const Work& work : world_.works) Create(work);
+    if (world_.has.more) Must(cluster_.Add(Settings().dump()));
+  }
+  void Create(const Work& work) {
+    const Track& track = work.main;
+    nlohmann::json metadata{{"name", track.name},
+                            {"annotations", {{"spec", std::to_string(changes_)}, {"done", ""}, {"count", "0"}}}};
+    if (!track.namespace_.empty()) metadata["namespace"] = track.namespace_;
+    if (world_.has.deletes && Choose(2) == 0) metadata["finalizers"] = {kFinalizer};
+    const char* const kind = track.resource == "nodes" ? "Node" : "ConfigMap";
+    Must(cluster_.Add(nlohmann::json{{"apiVersion", "v1"}, {"kind", kind}, {"metadata", metadata}}.dump()));
+  }
+  nlohmann::json Settings() const {
+    return {{"apiVersion", "v1"},
+            {"kind", "ServiceAccount"},
+            {"metadata",
+             {{"name", "settings"},
+              {"namespace", "default"},
+              {"annotations", {{"spec", std::to_string(settings_)}}}}}};
   }
 
   void AddReplica() {
@@ -134,17 +165,71 @@ class ManagerRun {
     return *replicas_[Choose(static_cast<std::uint32_t>(replicas_.size()))];
   }
 
-  nlohmann::json Object(const Work& work) {
-    return nlohmann::json::parse(Must(cluster_.Get("configmaps", work.name, work.name)));
+  std::optional<nlohmann::json> Find(const Track& track) const {
+    const Result<std::string> object = cluster_.Get(track.resource, track.namespace_, track.name);
+    if (!object) return {};
+    return nlohmann::json::parse(*object);
   }
   // The user changes some objects.
   void Change() {
-    for (const Work& work : world_.works) {
+    for (Work& work : world_.works) {
       if (Choose(2) == 0) continue;
-      nlohmann::json object = Object(work);
-      object["data"]["spec"] = std::to_string(++changes_);
-      Must(cluster_.Update(object.dump()));
+      if (world_.has.deletes && Choose(4) == 0) {
+        DeleteOrCreate(work);
+      } else if (auto object = Find(work.main)) {
+        (*object)["metadata"]["annotations"]["spec"] = std::to_string(++changes_);
+        Must(cluster_.Update(object->dump()));
+      }
     }
+    if (world_.has.owns) ChangeOwned();
+    if (!world_.has.more || Choose(3) != 0) return;
+    ++settings_;
+    Must(cluster_.Update(Settings().dump()));
+  }
+  void Delete(Track& track) {
+    Must(cluster_.Delete(track.resource, track.namespace_, track.name));
+    if (!Find(track)) track.absent_since = cluster_.resource_version();
+  }
+  void DeleteOrCreate(Work& work) {
+    if (std::exchange(work.wanted, !work.wanted)) {
+      Log("delete " + work.main.text());
+      return Delete(work.main);
+    }
+    if (Find(work.main)) {
+      work.wanted = false;  // its finalizer still keeps it
+    } else {
+      Log("create " + work.main.text());
+      Create(work);
+    }
+  }
+  // The user deletes or spoils what the objects own.
+  void ChangeOwned() {
+    for (std::uint32_t i = 0; i < kTeams; ++i) {
+      Work& work = world_.works[i];
+      auto object = Find(work.owned);
+      if (!object || Choose(4) != 0) continue;
+      if (Choose(2) == 0) {
+        Log("delete " + work.owned.text());
+        Delete(work.owned);
+      } else {
+        (*object)["metadata"]["annotations"]["spec"] = "spoiled";
+        Must(cluster_.Update(object->dump()));
+      }
+    }
+    CollectGarbage();
+  }
+  // The cluster has no garbage collector.
+  void CollectGarbage() {
+    for (std::uint32_t i = 0; world_.has.owns && i < kTeams; ++i) {
+      Work& work = world_.works[i];
+      const auto owned = Find(work.owned), owner = Find(work.main);
+      if (!owned || (owner && IsOwnedBy(*owned, *owner)) || (!world_.calm && Choose(2) == 0)) continue;
+      Log("collect " + work.owned.text());
+      Delete(work.owned);
+    }
+  }
+  static bool IsOwnedBy(const nlohmann::json& owned, const nlohmann::json& owner) {
+    return owned["metadata"]["ownerReferences"][0]["uid"] == owner["metadata"]["uid"];
   }
 
   void Step() {
@@ -226,13 +311,24 @@ class ManagerRun {
     }
   }
 
+  // What is not as its controller should have made it.
   std::string Behind() {
+    CollectGarbage();
     std::string names;
     for (const Work& work : world_.works) {
-      const nlohmann::json data = Object(work)["data"];
-      if (data["spec"] != data["done"]) names += " " + work.name;
+      if (!IsDone(work)) names += " " + work.main.text();
     }
     return names;
+  }
+  bool IsDone(const Work& work) const {
+    const auto object = Find(work.main);
+    const auto owned = world_.has.owns && !work.owned.resource.empty() ? Find(work.owned) : std::nullopt;
+    if (!work.wanted || !object) return !work.wanted && !object && !owned;
+    const nlohmann::json& state = (*object)["metadata"]["annotations"];
+    if (state["spec"] != state["done"]) return false;
+    if (world_.has.more && state.value("settings", "") != std::to_string(settings_)) return false;
+    if (work.owned.resource.empty()) return true;
+    return owned && (*owned)["metadata"]["annotations"]["spec"] == state["spec"] && IsOwnedBy(*owned, *object);
   }
   bool Quiet() const {
     return std::ranges::all_of(replicas_, [&](const auto& each) {
@@ -303,7 +399,7 @@ class ManagerRun {
 
   std::string failure_, log_;
   ManagerWorld world_;
-  int changes_ = 0;
+  int changes_ = 0, settings_ = 0;
   std::vector<std::unique_ptr<ManagerReplica>> replicas_;
   Cluster cluster_;         // after what its blocked tasks use, which end with it
   const Connection plain_;  // keeps the transport open

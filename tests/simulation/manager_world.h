@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -26,14 +25,39 @@
 
 namespace kgen::simulation {
 
+inline constexpr std::uint32_t kTeams = 6;  // namespaces, with a ConfigMap each
+
+// A write of a controller that has taken effect.
+struct StoredWrite {
+  std::uint64_t version = 0;  // of the object, or of its deletion
+  std::string by{};
+  bool gone = false;  // it has ended the object
+  bool told = false;  // its writer knows
+};
+
+// What has become of one object, and what was seen of it.
+struct Track {
+  std::string resource{}, namespace_{}, name{};
+  std::vector<StoredWrite> writes{};                // in the order in which they took effect
+  std::optional<std::uint64_t> absent_since{};      // the version of its last end; 0: before it was first created
+  std::uint64_t seen = 0;                           // the newest version that a call of an owner has read
+  std::string text() const { return resource + " " + (namespace_.empty() ? name : namespace_); }
+};
+
+// An object that a controller reconciles. Its name is the one of its namespace, if it has one.
 struct Work {
-  std::string name{};                           // of the namespace, and of its object
-  std::uint64_t fence = 0;                      // the greatest of a call that has begun
-  std::string owner{};                          // of that call
-  std::uint64_t count = 0;                      // that the server has
-  std::string by{};                             // who wrote that
-  std::uint64_t before = 0;                     // what others had counted before
-  std::map<std::string, std::uint64_t> told{};  // the last count that the server has told a replica to be written
+  Track main{}, owned{};
+  bool wanted = true;         // by the user: it exists, and has not been deleted
+  std::uint64_t fence = 0;    // the greatest of a call that has begun
+  std::string owner{};        // of that call
+  std::uint64_t settings = 0;  // the newest version of the settings that a call of an owner has read
+};
+
+// What is in a run beside the ConfigMaps.
+struct ManagerFeatures {
+  bool owns = false;     // each ConfigMap owns a Secret
+  bool deletes = false;  // the user deletes objects, with finalizers and without, and creates them again
+  bool more = false;     // Nodes, which a second controller reconciles, and settings that every replica holds
 };
 
 struct ManagerWorld {
@@ -44,64 +68,122 @@ struct ManagerWorld {
   bool calm = false;  // no more faults: calls take no time
   std::function<void(std::string_view law, std::string what)> fail{};
   std::function<void(std::string line)> log{};
-  std::vector<Work> works{};
+  // The version of an object that the server has, and the version of the server.
+  std::function<std::optional<std::uint64_t>(const Track& track)> version_of{};
+  std::function<std::uint64_t()> newest{};
+  ManagerFeatures has{};
+  std::vector<Work> works{};  // the ConfigMaps first
 
   TimePoint Now() const { return simulation->clock()->Now(); }
-  Work* Of(std::string_view in_namespace) {
-    const auto at = std::ranges::find(works, in_namespace, &Work::name);
-    return at == works.end() ? nullptr : &*at;
-  }
-  // Finds the namespace whose object the path of a request names.
-  Work* OfPath(std::string_view path) {
+  Work* Of(std::string_view resource, const ObjectKey& key) {
     const auto at = std::ranges::find_if(works, [&](const Work& each) {
-      return path.find("/namespaces/" + each.name + "/configmaps/" + each.name) != std::string_view::npos;
+      return each.main.resource == resource && each.main.namespace_ == key.namespace_ && each.main.name == key.name;
     });
     return at == works.end() ? nullptr : &*at;
   }
+  // What a write is for; null for anything else.
+  struct Target {
+    Work* work = nullptr;
+    Track* track = nullptr;
+    explicit operator bool() const { return work != nullptr; }
+  };
+  Target Of(const HttpRequest& request) {
+    if (request.method == "GET") return {};
+    const std::string_view path = std::string_view(request.path).substr(0, request.path.find('?'));
+    for (Work& work : works) {
+      for (Track* const track : {&work.main, &work.owned}) {
+        if (!track->resource.empty() && Names(path, *track)) return {&work, track};
+      }
+    }
+    return {};
+  }
+  using Fence = std::optional<std::uint64_t>;
+  // The fence of the call that makes a write. A deletion does not have it.
+  static Fence FenceIn(const HttpRequest& request) {
+    const auto body = nlohmann::json::parse(request.body, nullptr, false);
+    const auto fence = nlohmann::json::json_pointer("/metadata/annotations/fence");
+    if (!body.is_object() || !body.contains(fence)) return {};
+    return std::strtoull(body[fence].get<std::string>().c_str(), nullptr, 10);
+  }
+  // Whether a later owner's call has begun.
+  static bool IsLate(const Work& work, Fence fence, const std::string& by) {
+    return fence ? *fence < work.fence : by != work.owner;
+  }
 
-  // A call has begun, and has read this count.
-  void OnCall(Work& work, const std::string& replica, std::uint64_t fence, std::uint64_t count) {
+  // A call begins.
+  void OnCall(Work& work, const std::string& replica, std::uint64_t fence) {
     if (fence > work.fence) {
-      log(replica + " works on " + work.name + " with fence " + std::to_string(fence));
+      log(replica + " works on " + work.main.text() + " with fence " + std::to_string(fence));
       work.fence = fence;
       work.owner = replica;
     } else if (fence == work.fence && work.owner != replica) {
-      fail("M1",
-           replica + " and " + work.owner + " both have the fence " + std::to_string(fence) + " for " + work.name);
+      fail("M1", replica + " and " + work.owner + " both have the fence " + std::to_string(fence) + " for " +
+                     work.main.text());
+    }
+  }
+  // A call reads an object in this version; 0: it reads nothing.
+  void OnRead(const Work& work, Track& track, const std::string& replica, std::uint64_t fence, std::uint64_t version) {
+    if (version == 0 && !track.absent_since) {
+      fail("M3", replica + " reads nothing for " + track.text());
     }
     if (fence < work.fence) return;  // a process that was suspended goes on
-    const std::uint64_t newest = work.by == replica ? std::max(work.before, work.told[replica]) : work.count;
-    if (count < newest) {
-      fail("M2", replica + " reads the count " + std::to_string(count) + " of " + work.name + ", and " + work.by +
-                     " has written " + std::to_string(newest));
+    const std::uint64_t read = version != 0 ? version : track.absent_since.value_or(0);
+    const auto known = std::find_if(track.writes.rbegin(), track.writes.rend(),
+                                    [&](const StoredWrite& each) { return each.by != replica || each.told; });
+    if (known != track.writes.rend() && read < known->version) {
+      fail("M2", replica + " reads " + Describe(track, version) + ", and " + known->by + " has written version " +
+                     std::to_string(known->version));
+    }
+    if (read < track.seen) {
+      fail("M2", replica + " reads " + Describe(track, version) + ", and version " + std::to_string(track.seen) +
+                     " was read before");
+    }
+    track.seen = std::max(track.seen, version);
+  }
+  void OnSettings(Work& work, const std::string& replica, std::uint64_t fence, std::uint64_t version) {
+    if (version == 0) fail("M3", replica + " reads no settings for " + work.main.text());
+    if (fence < work.fence) return;
+    if (version < work.settings) {
+      fail("M2", replica + " reads version " + std::to_string(version) + " of the settings for " + work.main.text() +
+                     ", and version " + std::to_string(work.settings) + " was read before");
+    }
+    work.settings = std::max(work.settings, version);
+  }
+  // A write has succeeded; `version` is in the answer, and 0 of a deletion.
+  static void OnTold(Track& track, const std::string& replica, std::uint64_t version) {
+    for (StoredWrite& each : track.writes) {
+      if (each.by == replica && (version == 0 ? each.gone : each.version == version)) each.told = true;
     }
   }
-  // A write leaves a machine.
-  void OnSent(const HttpRequest& request) {
-    const Work* const work = request.method == "PATCH" ? OfPath(request.path) : nullptr;
-    if (work == nullptr) return;
-    const auto data = nlohmann::json::parse(request.body)["data"];
-    const std::uint64_t fence = std::strtoull(data["fence"].get<std::string>().c_str(), nullptr, 10);
-    if (fence < work->fence) {
-      fail("M1", data["by"].get<std::string>() + " sends a write for " + work->name + ", and " + work->owner +
+
+  // A write of a replica leaves its machine.
+  void OnSent(const HttpRequest& request, const std::string& by) {
+    const Target to = Of(request);
+    if (to && IsLate(*to.work, FenceIn(request), by)) {
+      fail("M1", by + " sends a write for " + to.track->text() + ", and " + to.work->owner + " has begun to work on it");
+    }
+  }
+  // A write has taken effect.
+  void OnStored(const Target& to, Fence fence, const std::string& by) {
+    if (IsLate(*to.work, fence, by)) {
+      fail("M1", "a write of " + by + " for " + to.track->text() + " takes effect, and " + to.work->owner +
                      " has begun to work on it");
     }
+    const std::optional<std::uint64_t> version = version_of(*to.track);
+    to.track->writes.push_back({.version = version.value_or(newest()), .by = by, .gone = !version});
+    if (!version) to.track->absent_since = newest();
+    log(by + (version ? " has written " : " has ended ") + to.track->text() + ", version " +
+        std::to_string(to.track->writes.back().version));
   }
-  // A write takes effect.
-  void OnStored(Work& work, const nlohmann::json& sent) {
-    const std::string by = sent["by"].get<std::string>();
-    const std::uint64_t fence = std::strtoull(sent["fence"].get<std::string>().c_str(), nullptr, 10);
-    const std::uint64_t count = std::strtoull(sent["count"].get<std::string>().c_str(), nullptr, 10);
-    if (fence < work.fence) {
-      fail("M1",
-           "a write of " + by + " for " + work.name + " takes effect, and " + work.owner + " has begun to work on it");
-    }
-    if (work.by != by) work.before = work.count;
-    work.count = count;
-    work.by = by;
-    // One of its own writes, which it had given up, has come after a later one.
-    if (work.told[by] > count) work.told[by] = count;
-    log(by + " has counted " + work.name + " to " + std::to_string(count));
+
+ private:
+  static bool Names(std::string_view path, const Track& track) {
+    const std::string in = track.namespace_.empty() ? "" : "/namespaces/" + track.namespace_;
+    const std::string all = in + "/" + track.resource, one = all + "/" + track.name;
+    return path.ends_with(all) ? !in.empty() : path.ends_with(one);
+  }
+  static std::string Describe(const Track& track, std::uint64_t version) {
+    return version == 0 ? "nothing for " + track.text() : "version " + std::to_string(version) + " of " + track.text();
   }
 };
 
@@ -112,14 +194,15 @@ class ManagerServer final : public Transport {
   ManagerServer(ManagerWorld& world, Shared<Transport> inner) : world_(world), inner_(std::move(inner)) {}
 
   Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) override {
-    Work* const work = request.method == "PATCH" ? world_.OfPath(request.path) : nullptr;
-    if (work == nullptr) return inner_->Start(std::move(request), std::move(sink));
-    nlohmann::json data = nlohmann::json::parse(request.body)["data"];
+    const ManagerWorld::Target to = world_.Of(request);
+    if (!to) return inner_->Start(std::move(request), std::move(sink));
     if (world_.Now() > Deadline(request)) {
-      world_.log("a write for " + work->name + " has come too late");
+      world_.log("a write for " + to.track->text() + " has come too late");
       return {};
     }
-    return inner_->Start(std::move(request), MakeShared<Inbox>(world_, *work, std::move(data), std::move(sink)));
+    const std::string by = std::ranges::find(request.headers, kFromHeader, &HttpHeader::name)->value;
+    const ManagerWorld::Fence fence = ManagerWorld::FenceIn(request);
+    return inner_->Start(std::move(request), MakeShared<Inbox>(world_, to, fence, by, std::move(sink)));
   }
   void Close() noexcept override {}
 
@@ -146,10 +229,11 @@ class ManagerServer final : public Transport {
   }
   class Inbox final : public ResponseSink {
    public:
-    Inbox(ManagerWorld& world, Work& work, nlohmann::json data, Shared<ResponseSink> sink)
-        : world_(world), work_(work), data_(std::move(data)), sink_(std::move(sink)) {}
+    Inbox(ManagerWorld& world, ManagerWorld::Target to, ManagerWorld::Fence fence, std::string by,
+          Shared<ResponseSink> sink)
+        : world_(world), to_(to), fence_(fence), by_(std::move(by)), sink_(std::move(sink)) {}
     void OnHead(HttpHead head) override {
-      if (head.status < 300) world_.OnStored(work_, data_);
+      if (head.status < 300) world_.OnStored(to_, fence_, by_);
       sink_->OnHead(std::move(head));
     }
     void OnBytes(std::string bytes) override { sink_->OnBytes(std::move(bytes)); }
@@ -157,8 +241,9 @@ class ManagerServer final : public Transport {
 
    private:
     ManagerWorld& world_;
-    Work& work_;
-    const nlohmann::json data_;
+    const ManagerWorld::Target to_;
+    const ManagerWorld::Fence fence_;
+    const std::string by_;
     const Shared<ResponseSink> sink_;
   };
 

@@ -24,9 +24,12 @@ class StreamExchange;
 
 // Tells the server's side of the simulation when a request has left its machine, in nanoseconds of the simulation.
 inline constexpr std::string_view kSentHeader = "x-simulated-sent";
+// Who has sent it.
+inline constexpr std::string_view kFromHeader = "x-simulated-from";
 
 // What a machine sees of the network. Used on any simulated thread, one at a time.
 struct StreamNetwork : SharedObject {
+  std::string name{};  // of the process on the machine
   bool refuses = false, loses_requests = false, loses_answers = false;
   Nanos slowest{};                                            // each way takes up to so long
   std::function<std::uint32_t(std::uint32_t)> choose{};       // 0 <= result < n
@@ -88,6 +91,7 @@ class StreamExchange final : public Exchange {
     network_->on_sent(request_);
     const Nanos sent = clock_->Now().time_since_epoch();
     request_.headers.push_back({std::string(kSentHeader), std::to_string(sent.count())});
+    request_.headers.push_back({std::string(kFromHeader), network_->name});
     if (network_->refuses) return End(Fail(Error::NotConnected("cannot connect: connection refused")));
     if (network_->loses_requests) return;
     leaving_ = clock_->After(network_->Delay(), TimerKind::kProgress,
