@@ -57,6 +57,7 @@ struct Listener {
   View last;  // the newest version delivered of each key
   View same;  // how often each key was delivered as unchanged
   std::uint64_t version = 0;
+  bool leaving = false;  // it is being removed: its call may still run, and what waited is dropped
   bool removed = false;  // or joined: nothing may be delivered any more
   int told = 0, told_again = 0;
   std::optional<Registration> registration;

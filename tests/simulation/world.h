@@ -101,6 +101,15 @@ class World {
     };
     return held(states_) || std::any_of(lost_.begin(), lost_.end(), held);
   }
+  // Returns whether the view lies on the way from a state that the server has held to `now`, a later one: each object
+  // is as in the one or as in the other.
+  bool IsBetween(const View& view, const View& now) const {
+    const auto on_the_way = [&](const States& states) {
+      return std::any_of(states.begin(), states.end(),
+                         [&](const auto& each) { return Agrees(Without(view, now, each.second), each.second); });
+    };
+    return on_the_way(states_) || std::any_of(lost_.begin(), lost_.end(), on_the_way);
+  }
   // Returns whether the view shows these contents. It may have the last good state of a refused object, or none.
   bool Agrees(const View& view, const Contents& contents) const;
 
@@ -127,6 +136,24 @@ class World {
 
  private:
   using States = std::map<std::uint64_t, Contents>;  // by the version from which it held
+
+  // The view with its objects as in the contents where it has them as in `now`.
+  View Without(const View& view, const View& now, const Contents& contents) const {
+    const auto version = [](const View& in, const std::string& key) {
+      const auto found = in.find(key);
+      return found == in.end() ? 0 : found->second;
+    };
+    View result = view;
+    for (const auto& [key, held] : contents) {
+      if (version(view, key) != version(now, key)) continue;
+      result.erase(key);
+      if (InScope(key, held) && !held.refused) result[key] = held.version;
+    }
+    for (const auto& [key, shown] : view) {
+      if (!contents.contains(key) && version(now, key) == shown) result.erase(key);
+    }
+    return result;
+  }
 
   testing::Cluster& cluster_;
   States states_;
