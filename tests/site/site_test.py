@@ -249,6 +249,23 @@ class Site(Docs):
         self.file("_static/a.css", "@import url(/javascript/b.css);\na { background: url(data:image/png;base64,AA); }")
         self.assertEqual(self.findings(), ["_static/a.css:1: dead link: /javascript/b.css"])
 
+    def test_AScriptThatImportsAnotherOneIsRefusedAndFinishedWithIt(self):
+        self.file("_static/a.js", 'import B from "./b.js";\nnew B();\n')
+        self.file("_static/b.js", "window.B = class {};\n")
+        reason = "imports b.js, which no browser does from a file"
+        self.assertEqual(self.findings(), [f"_static/a.js:1: {reason}"])
+        link.take_from_debian(self.root)
+        self.assertEqual(self.findings(), [])
+        self.assertEqual((self.root / "_static/a.js").read_text(), "window.B = class {};\n\nnew B();\n")
+
+    def test_DarkColorsHoldForReadersWhoseSystemIsDark(self):
+        dark = 'body[data-theme="dark"]'
+        text = f"@media not print {{ {dark} {{ --c: #fff; }} {dark} .theme-toggle svg {{ display: block; }} }}"
+        self.file("_static/a.css", text)
+        link.take_from_debian(self.root)
+        system = '@media screen and (prefers-color-scheme: dark) {\nbody:not([data-theme="light"]) { --c: #fff; }\n}\n'
+        self.assertEqual((self.root / "_static/a.css").read_text(), text + system)
+
     def test_CodeLeadsToTheReference(self):
         names = link.Names(
             {

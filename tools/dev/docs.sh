@@ -26,12 +26,16 @@ docs_search() {
     'WaitForCacheSync=api/kgen/cache/factory.html' 'acknowledgement=docs/decisions/0029-shards.html'
 }
 
+# Pictures of the site, to look at, and what is wrong with the pages in them.
+docs_screenshots() { "$docs_python" tools/docs/screenshots.py "$docs_site" build/docs-screenshots; }
+
 verb_docs() {
   local step passed=0 failed=0 findings start steps=(pages build links)
   case ${1:-} in
     "") ;;
     --check) steps+=(search) ;;
-    *) die "usage: ./dev docs [--check]" ;;
+    --screenshots) steps+=(screenshots) ;;
+    *) die "usage: ./dev docs [--check|--screenshots]" ;;
   esac
   need_setup
   for step in "${steps[@]}"; do

@@ -2,9 +2,10 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 """Works on the HTML of the site.
 
-link.py finish SITE NAMES.json  makes links of the names of the API in code, and copies what Debian's theme takes from
-                                outside of the site
-link.py check SITE              prints dead links, and what a page would load from another host; fails if there are any
+link.py finish SITE NAMES.json  makes links of the names of the API in code, copies what Debian's theme takes from outside
+                                of the site, and mends its scripts and dark colors
+link.py check SITE              prints dead links, what a page would load from another host, and scripts that cannot run;
+                                fails if there are any
 """
 
 import html.parser
@@ -81,6 +82,9 @@ def check(site):
             for url in filter(REMOTE.match, CSS_URL.findall(text)):
                 yield name, 1, f"loads {url} from another host"
     yield from unreachable(site, parsed)
+    for path in sorted(site.rglob("*.js")):
+        for match in IMPORT.finditer(path.read_text(encoding="utf-8")):
+            yield path.relative_to(site), 1, f"imports {match[1]}, which no browser does from a file"
     for path in sorted(site.rglob("*.css")):
         for url in CSS_URL.findall(path.read_text(encoding="utf-8")):
             if REMOTE.match(url):
@@ -211,14 +215,41 @@ def link_names(text, page, names):
     return BLOCK.sub(block, CODE.sub(sentence, text))
 
 
+DARK = re.compile(r"(body\[data-theme=\"dark\"\][^{}]*)(\{[^{}]*\})")
+IMPORT = re.compile(r"""^import \w+ from ["']\./([\w.-]+)["'];$""", re.M)
+
+
+def dark_by_default(text):
+    """The style sheet with its dark rules also for readers whose system is dark. The theme has them within another
+    condition, and the compiler of Debian's package drops such rules."""
+    if "prefers-color-scheme" in text:
+        return text
+    rules = [
+        selectors.replace('body[data-theme="dark"]', 'body:not([data-theme="light"])') + block
+        for selectors, block in DARK.findall(text)
+        if ".theme-toggle" not in selectors
+    ]
+    return text + "@media screen and (prefers-color-scheme: dark) {\n" + "\n".join(rules) + "\n}\n" if rules else text
+
+
+def without_imports(path, text):
+    """The script with the ones that it imports in it, as upstream's build does and Debian's package does not. A browser
+    runs imports only in modules, and loads no modules from files."""
+    return IMPORT.sub(lambda match: (path.parent / match[1]).read_text(encoding="utf-8"), text)
+
+
 def take_from_debian(site):
-    """Copies what a style sheet of a Debian package imports from Debian's web server, such as normalize.css."""
+    """Copies what a style sheet of a Debian package imports from Debian's web server, such as normalize.css, and mends
+    what the package breaks."""
+    for path in site.rglob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(without_imports(path, text), encoding="utf-8")
     for path in site.rglob("*.css"):
         text = path.read_text(encoding="utf-8")
         for name in re.findall(r"url\(/javascript/([^)]*)\)", text):
             shutil.copy(f"/usr/share/javascript/{name}", path.parent / os.path.basename(name))
             text = text.replace(f"url(/javascript/{name})", f"url({os.path.basename(name)})")
-            path.write_text(text, encoding="utf-8")
+        path.write_text(dark_by_default(text), encoding="utf-8")
 
 
 def main(arguments):
