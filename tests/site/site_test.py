@@ -266,6 +266,11 @@ class Site(Docs):
         system = '@media screen and (prefers-color-scheme: dark) {\nbody:not([data-theme="light"]) { --c: #fff; }\n}\n'
         self.assertEqual((self.root / "_static/a.css").read_text(), text + system)
 
+    def test_ALongTitleMayBreakBehindASlashOrAnUnderscore(self):
+        title = '<title>a/b</title><h1>kgen/rest_mapper.h<a class="headerlink" href="#a/b">#</a></h1>'
+        broken = title.replace("kgen/rest_mapper.h", "kgen/<wbr>rest_<wbr>mapper.h")
+        self.assertEqual(link.breakable_titles(title), broken)
+
     def test_CodeLeadsToTheReference(self):
         names = link.Names(
             {

@@ -252,6 +252,11 @@ def take_from_debian(site):
         path.write_text(dark_by_default(text), encoding="utf-8")
 
 
+def breakable_titles(text):
+    """The HTML of a page whose titles, such as paths of headers, may break behind a slash or an underscore."""
+    return re.sub(r"<h1>[^<]*", lambda title: re.sub(r"(?<=\w)([/_])(?=\w)", r"\1<wbr>", title[0]), text)
+
+
 def main(arguments):
     command, site = arguments[0], pathlib.Path(arguments[1])
     if command == "finish":
@@ -260,7 +265,7 @@ def main(arguments):
         for path in site.rglob("*.html"):
             page = str(path.relative_to(site))
             text = path.read_text(encoding="utf-8")
-            new = link_names(text, page, names)
+            new = breakable_titles(link_names(text, page, names))
             if new != text:
                 path.write_text(new, encoding="utf-8")
         return 0

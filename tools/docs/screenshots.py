@@ -39,8 +39,10 @@ VIEWS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark"
 # than 3:1, which WCAG 2 asks of large text. Drawings are images, so what they show is not seen here.
 LOOK = """(() => {
   const room = document.documentElement.clientWidth;
-  const scrolls = e => { for (; e; e = e.parentElement)
-      if (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX) && e !== document.body) return true; return false; };
+  const remembered = find => { const known = new Map(); const f = e => {
+      if (!known.has(e)) known.set(e, find(e, f)); return known.get(e); }; return f; };
+  const scrolls = remembered((e, again) => e !== null && e !== document.body &&
+      (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX) || again(e.parentElement)));
   const shown = e => e.getClientRects().length && getComputedStyle(e).visibility === "visible";
   const all = [...document.querySelectorAll(".page *")].filter(shown);
   const wide = all.filter(e => e.getBoundingClientRect().right > room + 1 && e.getBoundingClientRect().left < room &&
@@ -49,8 +51,9 @@ LOOK = """(() => {
   const numbers = color => (color.match(/[\\d.]+/g) || [0, 0, 0]).map(Number);
   const light = color => { const [r, g, b] = numbers(color).map(v => v / 255).map(
       v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const back = e => { for (; e; e = e.parentElement) { const color = getComputedStyle(e).backgroundColor;
-      if (!/rgba\\(.*, 0\\)|transparent/.test(color)) return color; } return "rgb(255, 255, 255)"; };
+  const back = remembered((e, again) => { if (e === null) return "rgb(255, 255, 255)";
+      const color = getComputedStyle(e).backgroundColor;
+      return /rgba\\(.*, 0\\)|transparent/.test(color) ? again(e.parentElement) : color; });
   const contrast = e => { const a = light(getComputedStyle(e).color), b = light(back(e));
       return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); };
   const text = all.filter(e => e.closest("article") && [...e.childNodes].some(
