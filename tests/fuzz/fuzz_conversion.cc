@@ -40,8 +40,10 @@ Shared<WebhookRoutes> MakeRoutes(bool keep) {
   return routes;
 }
 
+// A conversion may add labels and annotations to an object without metadata, which no server sends.
 json Metadata(const json& object) {
   json metadata = object.value("metadata", json());
+  if (metadata.is_null()) metadata = json::object();
   if (metadata.is_object()) {
     metadata.erase("labels");
     metadata.erase("annotations");
