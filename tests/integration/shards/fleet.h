@@ -6,8 +6,10 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -48,12 +50,12 @@ class Replica {
 };
 
 struct FleetOptions {
-  int namespaces = 40;
-  int objects = 50;         // in each namespace, besides its beat
+  int namespaces = 20;
+  int objects = 100;        // in each namespace, besides its beat
   std::size_t bytes = 200;  // of text in each
   bool reconciled = false;  // they begin as if somebody had reconciled them
-  std::chrono::milliseconds beat{500};
-  int workers = 8;
+  std::chrono::milliseconds beat{1000};
+  int workers = 4;
   // Everything is in namespaces with this prefix, and the Leases in the one of this name.
   std::string name{};
   std::string program{};  // the path of the replica
@@ -77,6 +79,8 @@ class Fleet {
   void Want(int number) const { Want(number, options_.objects); }
   // Makes the next call for an object of the namespace wait in that replica, for the number that it wants then.
   void Hold(const std::string& in_namespace, const std::string& identity, int wanted) const;
+  // The longest time, in seconds, that the server has taken for a write of this object since the last call.
+  double TakeSlowest() const;
   // The identity of the replica that makes the map; "" if there is none.
   std::string Assigner() const;
   void DeleteMap() const;
@@ -91,6 +95,7 @@ class Fleet {
 
   const Connection connection_;
   const FleetOptions options_;
+  mutable std::atomic<std::int64_t> slowest_ = 0;  // nanoseconds
   std::map<std::string, std::unique_ptr<Replica>> replicas_;
 };
 

@@ -35,6 +35,7 @@ using ::testing::IsEmpty;
 constexpr int kEndedWithAnError = 3;  // of replica/main.cc
 
 // docs/shards.md, and a list, a beat and what a busy machine adds.
+constexpr int kRequests = 6;  // of a hand-over
 constexpr double kAfterDeath = 20 + 5, kAfterLeaving = 3 + 4;
 
 struct Server {
@@ -70,17 +71,31 @@ class ShardedManagersTest : public ::testing::TestWithParam<Server> {
     RealApiServer::RestartWithFlags("");
   }
 
-  bool AllDone(std::chrono::seconds limit) {
-    return Eventually([&] { return judge_->Done(wanted_) == fleet_->size(); }, limit);
+  bool AllDone(std::size_t objects) {
+    return Eventually([&] { return judge_->Done(wanted_) == objects; }, 90s);
   }
-  // Changes all objects, and expects that each is reconciled and no namespace is left alone for longer than that.
-  void ChangesAll(double bound, const char* after) {
-    fleet_->Want(++wanted_);
-    EXPECT_TRUE(AllDone(60s)) << after << ": " << judge_->Done(wanted_) << " of " << fleet_->size();
+  // Changes objects of all namespaces, and expects that each is reconciled and no namespace is left alone for longer
+  // than that; then changes all objects.
+  void WorkGoesOn(double bound, const char* after) {
+    constexpr int kSome = 5;
+    fleet_->Want(++wanted_, kSome);
+    EXPECT_TRUE(AllDone(kSome * 20)) << after << ": " << judge_->Done(wanted_);
+    EXPECT_TRUE(Eventually([&] { return judge_->Silent(4) == 0; })) << after;
+    // On a machine that is busy with other work, the requests of a hand-over, which come one after the other, take
+    // long.
+    const double slowest = fleet_->TakeSlowest();
     const Judge::Gap gap = judge_->LongestGap();
-    EXPECT_LT(gap.seconds, bound) << after << ", in " << gap.in_namespace;
-    std::printf("%s: at most %.1f s without an owner, in %zu namespaces\n", after, gap.seconds,
-                judge_->GapsLongerThan(2));
+    const std::size_t gaps = judge_->GapsLongerThan(3);
+    EXPECT_LT(gap.seconds, bound + kRequests * slowest) << after << ", in " << gap.in_namespace;
+    fleet_->Want(++wanted_);
+    EXPECT_TRUE(AllDone(fleet_->size())) << after << ": " << judge_->Done(wanted_);
+    std::printf(
+        "%s: at most %.1f s without a beat, and longer than 3 s in %zu namespaces; the server took up to %.1f s\n",
+        after, gap.seconds, gaps, slowest);
+  }
+  void Mark() {
+    (void)fleet_->TakeSlowest();
+    judge_->Mark();
   }
   bool Works(const std::string& name) { return judge_->Owners().contains(name); }
   // A member that works on something: the assigner, or one that is not.
@@ -100,7 +115,7 @@ class ShardedManagersTest : public ::testing::TestWithParam<Server> {
 };
 
 TEST_P(ShardedManagersTest, KeepTheirPromisesWhenProcessesAreSuspendedKilledAndStopped) {
-  ASSERT_TRUE(AllDone(60s));
+  ASSERT_TRUE(AllDone(fleet_->size()));
   ASSERT_TRUE(Eventually([&] { return judge_->Owners().size() == 4; }, 90s));
   for (const auto& [name, filters] : judge_->Filters()) EXPECT_EQ(filters, GetParam().gate ? "yes" : "no") << name;
 
@@ -111,14 +126,14 @@ TEST_P(ShardedManagersTest, KeepTheirPromisesWhenProcessesAreSuspendedKilledAndS
   ASSERT_TRUE(Eventually([&] { return fleet_->at(suspended).HasPrinted("holds "); }));
   fleet_->at(suspended).Signal(SIGSTOP);
   const auto since = std::chrono::steady_clock::now();
-  judge_->Mark();
-  ChangesAll(kAfterDeath, "suspended");
+  Mark();
+  WorkGoesOn(kAfterDeath, "suspended");
 
   const std::string killed = Pick(!GetParam().suspends_the_assigner);
   ASSERT_TRUE(Works(killed)) << killed;
-  judge_->Mark();
+  Mark();
   fleet_->at(killed).Signal(SIGKILL);
-  ChangesAll(kAfterDeath, "killed");
+  WorkGoesOn(kAfterDeath, "killed");
   fleet_->Drop(killed);
 
   std::this_thread::sleep_until(since + 40s);
@@ -129,9 +144,9 @@ TEST_P(ShardedManagersTest, KeepTheirPromisesWhenProcessesAreSuspendedKilledAndS
   fleet_->Drop(suspended);
 
   const std::string leaves = Pick(!GetParam().suspends_the_assigner);
-  judge_->Mark();
+  Mark();
   fleet_->at(leaves).Signal(SIGTERM);
-  ChangesAll(kAfterLeaving, "left");
+  WorkGoesOn(kAfterLeaving, "left");
   EXPECT_EQ(fleet_->at(leaves).Wait(20s), 0);
   fleet_->Drop(leaves);
   EXPECT_EQ(judge_->Owners().size(), 1u);

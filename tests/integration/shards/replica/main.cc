@@ -39,17 +39,17 @@ using k8s::core::v1::ConfigMap;
 using std::chrono_literals::operator""s;
 
 constexpr int kEndedWithAnError = 3;
+constexpr int kBeatWorkers = 4;
 
 class Reconciler {
  public:
   Reconciler(const kgen::Manager& manager, std::string identity, std::chrono::milliseconds beat)
       : manager_(manager), identity_(std::move(identity)), beat_(beat) {}
 
-  kgen::Result<kgen::Requeue> operator()(kgen::Request& request) {
+  kgen::Result<kgen::Requeue> Work(kgen::Request& request) {
     KGEN_TRY(const auto map, request.Get<ConfigMap>());
     if (!map || map->data["wanted"].empty()) return kgen::Requeue::Done();
     const std::string wanted = map->data["wanted"].str();
-    if (map->metadata.name == "beat") return Beat(request, wanted);
     if (map->data["done"] == wanted) return kgen::Requeue::Done();
     if (map->data["hold"] == identity_) {
       Print("holds " + request.key().str());
@@ -59,14 +59,10 @@ class Reconciler {
     return kgen::Requeue::Done();
   }
 
- private:
-  struct LastBeat {
-    std::chrono::steady_clock::time_point at{};
-    std::uint64_t fence = 0;
-  };
-
   // A beat is an event, which calls for the same key again.
-  kgen::Result<kgen::Requeue> Beat(kgen::Request& request, const std::string& wanted) {
+  kgen::Result<kgen::Requeue> Beat(kgen::Request& request) {
+    KGEN_TRY(const auto map, request.Get<ConfigMap>());
+    if (!map || map->data["wanted"].empty()) return kgen::Requeue::Done();
     const auto now = std::chrono::steady_clock::now();
     {
       const std::scoped_lock lock(mutex_);
@@ -75,9 +71,15 @@ class Reconciler {
       if (last.fence == request.fence() && now < due) return kgen::Requeue::After(due - now);
       last = {now, request.fence()};
     }
-    if (const auto written = Write(request, wanted); !written) return kgen::Fail(written.error());
+    if (const auto written = Write(request, map->data["wanted"].str()); !written) return kgen::Fail(written.error());
     return kgen::Requeue::After(beat_);
   }
+
+ private:
+  struct LastBeat {
+    std::chrono::steady_clock::time_point at{};
+    std::uint64_t fence = 0;
+  };
 
   kgen::Result<ConfigMap> Write(kgen::Request& request, const std::string& done) {
     const auto shards = manager_.shards();
@@ -129,9 +131,16 @@ int main(int argc, char** argv) try {
   }
   const auto manager = kgen::Must(kgen::Manager::New(kgen::Must(kgen::rest::LoadConfig()), options));
   Reconciler reconciler(manager, flags["--identity"], std::chrono::milliseconds(std::stol(flags["--beat"])));
+  const kgen::Predicate<ConfigMap> is_beat([](const ConfigMap& map) { return map.metadata.name == "beat"; });
+  // Beats have a queue of their own, so that they do not wait behind many changes.
+  kgen::Must(manager.Control<ConfigMap>("beats")
+                 .When(is_beat)
+                 .MaxConcurrentReconciles(kBeatWorkers)
+                 .Reconcile([&](kgen::Request& request) { return reconciler.Beat(request); }));
   kgen::Must(manager.Control<ConfigMap>("maps")
+                 .When(!is_beat)
                  .MaxConcurrentReconciles(std::stoi(flags["--workers"]))
-                 .Reconcile([&](kgen::Request& request) { return reconciler(request); }));
+                 .Reconcile([&](kgen::Request& request) { return reconciler.Work(request); }));
   const kgen::Result<void> ended = manager.Run(kgen::StopOnSignals());
   if (ended) return 0;
   std::cout << "ended: " << ended.error() << std::endl;
