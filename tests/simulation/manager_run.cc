@@ -140,9 +140,7 @@ class ManagerRun {
     return {{"apiVersion", "v1"},
             {"kind", "ServiceAccount"},
             {"metadata",
-             {{"name", "settings"},
-              {"namespace", "default"},
-              {"annotations", {{"spec", std::to_string(settings_)}}}}}};
+             {{"name", "settings"}, {"namespace", "default"}, {"annotations", {{"spec", std::to_string(settings_)}}}}}};
   }
 
   void AddReplica() {

@@ -7,9 +7,9 @@
 // time; the controller copies it to `done`, with a patch that has no resourceVersion.
 //
 // Some seeds have more: each ConfigMap owns a Secret, which the controller creates and repairs, and which the user
-// deletes and spoils; the user deletes objects, half of which have a finalizer, and creates them again; there are Nodes,
-// which are cluster-scoped and have a controller of their own, and settings that all replicas hold and all objects
-// copy.
+// deletes and spoils; the user deletes objects, half of which have a finalizer, and creates them again; there are
+// Nodes, which are cluster-scoped and have a controller of their own, and settings that all replicas hold and all
+// objects copy.
 //
 // The oracle checks:
 //   M1  Calls for an object come with fences (Request::fence()) that never go back: no replica's write leaves its

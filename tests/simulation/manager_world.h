@@ -38,18 +38,18 @@ struct StoredWrite {
 // What has become of one object, and what was seen of it.
 struct Track {
   std::string resource{}, namespace_{}, name{};
-  std::vector<StoredWrite> writes{};                // in the order in which they took effect
-  std::optional<std::uint64_t> absent_since{};      // the version of its last end; 0: before it was first created
-  std::uint64_t seen = 0;                           // the newest version that a call of an owner has read
+  std::vector<StoredWrite> writes{};            // in the order in which they took effect
+  std::optional<std::uint64_t> absent_since{};  // the version of its last end; 0: before it was first created
+  std::uint64_t seen = 0;                       // the newest version that a call of an owner has read
   std::string text() const { return resource + " " + (namespace_.empty() ? name : namespace_); }
 };
 
 // An object that a controller reconciles. Its name is the one of its namespace, if it has one.
 struct Work {
   Track main{}, owned{};
-  bool wanted = true;         // by the user: it exists, and has not been deleted
-  std::uint64_t fence = 0;    // the greatest of a call that has begun
-  std::string owner{};        // of that call
+  bool wanted = true;          // by the user: it exists, and has not been deleted
+  std::uint64_t fence = 0;     // the greatest of a call that has begun
+  std::string owner{};         // of that call
   std::uint64_t settings = 0;  // the newest version of the settings that a call of an owner has read
 };
 
@@ -160,7 +160,8 @@ struct ManagerWorld {
   void OnSent(const HttpRequest& request, const std::string& by) {
     const Target to = Of(request);
     if (to && IsLate(*to.work, FenceIn(request), by)) {
-      fail("M1", by + " sends a write for " + to.track->text() + ", and " + to.work->owner + " has begun to work on it");
+      fail("M1",
+           by + " sends a write for " + to.track->text() + ", and " + to.work->owner + " has begun to work on it");
     }
   }
   // A write has taken effect.

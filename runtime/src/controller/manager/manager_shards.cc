@@ -70,7 +70,9 @@ Result<void> ManagerState::CheckShards(const ManagerOptions& options) {
     return refused("they have no name; without one, every replica would work on everything");
   }
   if (shards.by != ShardBy::kNamespace) {
-    return refused("a manager divides objects by their namespaces only; set `by` to ShardBy::kNamespace");
+    return refused(
+        "a manager divides objects by their namespaces only, because its calls read and write by name, and a name may "
+        "pass from one UID to another; set `by` to ShardBy::kNamespace, or use ShardMember, which divides by UID");
   }
   if (shards.name == options.leader_election.name) {
     return refused("the leader election has the same name, " + shards.name + ", and so the same Lease; choose another");

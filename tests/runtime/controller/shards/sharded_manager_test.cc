@@ -297,7 +297,8 @@ TEST_P(ShardedManagerTest, OptionsThatDoNotFitAreRefused) {
   };
   EXPECT_THAT(why({.shards = {.namespace_ = "default"}}), HasSubstr("no name"));
   EXPECT_THAT(why({.shards_everywhere = {&ConfigMap::kTable}}), HasSubstr("no name"));
-  EXPECT_THAT(why({.shards = {.name = "a", .namespace_ = "default", .by = ShardBy::kUid}}), HasSubstr("kNamespace"));
+  EXPECT_THAT(why({.shards = {.name = "a", .namespace_ = "default", .by = ShardBy::kUid}}),
+              AllOf(HasSubstr("kNamespace"), HasSubstr("ShardMember")));
   EXPECT_THAT(why({.leader_election = {.name = "a", .namespace_ = "default"},
                    .shards = {.name = "a", .namespace_ = "default"}}),
               HasSubstr("the same name"));
