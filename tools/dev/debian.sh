@@ -56,7 +56,8 @@ debian_build() {
   rm -rf "$root/build" "$debian_root/$suite/packages"
   mkdir -p "$root/build" "$debian_root/$suite/packages"
   tar -xzf "$archive" -C "$root/build"
-  cp "$archive" "$root/build/kgen_${name#kgen-}.orig.tar.gz"
+  # What Debian calls the upstream source has no debian/ of its own.
+  gzip -dc "$archive" | tar --delete -f - "$name/debian" | gzip -9n >"$root/build/kgen_${name#kgen-}.orig.tar.gz"
   cp /etc/resolv.conf "$root/etc/resolv.conf"
   say "dev: building the packages of $suite (most of an hour without the compiler's cache; $log)"
   debian_in "$root" "apt-get -q update
