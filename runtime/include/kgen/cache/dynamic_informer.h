@@ -32,6 +32,7 @@ class DynamicLister : public Lister<Unstructured> {
  public:
   using Lister::Get;
   using Lister::Lister;
+  // Returns a lister of one namespace.
   NamespaceLister<Unstructured> ByNamespace(std::string_view in_namespace) const { return In(in_namespace); }
   // Returns an object of a cluster-scoped resource by its name. A template, so that Get({"default", "web-0"}) means an
   // ObjectKey.

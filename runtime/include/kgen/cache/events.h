@@ -41,25 +41,27 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return os << ToString(reason);
 }
 
+// A new object, or one that is there when the handler begins.
 template <typename T>
 struct Added {
-  ObjectKey key{};
-  Ref<const T> now{};
-  Reason reason{};
-  String version{};  // the store's version after this change; the store may be newer by now, never older
+  ObjectKey key{};     // of the object
+  Ref<const T> now{};  // the object; never null
+  Reason reason{};     // why the handler is called
+  String version{};    // the store's version after this change; the store may be newer by now, never older
 };
 
 // A change of an object. `before` and `now` have the same UID: if an object was deleted and re-created, handlers get
 // Deleted and Added.
 template <typename T>
 struct Updated {
-  ObjectKey key{};
-  Ref<const T> before{};
-  Ref<const T> now{};
-  Reason reason{};
-  String version{};
+  ObjectKey key{};        // of the object
+  Ref<const T> before{};  // the state that the handler knows
+  Ref<const T> now{};     // the new state
+  Reason reason{};        // why the handler is called
+  String version{};       // the store's version after this change, as in Added
 };
 
+// A deletion of an object, seen or noticed later.
 template <typename T>
 struct Deleted {
   ObjectKey key{};        // always set
@@ -117,15 +119,16 @@ class HandlerFunction : public UniqueFunction<void(const Event&)> {
 // as handled.
 template <typename T>
 struct EventHandler {
-  detail::HandlerFunction<Added<T>> on_add{};
-  detail::HandlerFunction<Updated<T>> on_update{};
-  detail::HandlerFunction<Deleted<T>> on_delete{};
+  detail::HandlerFunction<Added<T>> on_add{};       // an object has come
+  detail::HandlerFunction<Updated<T>> on_update{};  // an object has changed
+  detail::HandlerFunction<Deleted<T>> on_delete{};  // an object is gone
   // For handlers that keep something for each object. Only caches whose scope changes while they run call it.
   detail::HandlerFunction<Left<T>> on_left{};
 };
 
 // AnyEvent: one of the four events with its type erased. The library's pipeline uses it.
 struct AnyEvent {
+  // Which of the four it is. The other members are as in Added, Updated, Deleted and Left.
   enum class Type : std::uint8_t { kAdded, kUpdated, kDeleted, kLeft };
   Type type;
   Reason reason;

@@ -52,7 +52,9 @@ template <typename T, typename L>
 class ScopedInformer {
  public:
   explicit ScopedInformer(Shared<cache::Informer> informer) noexcept : informer_(std::move(informer)) {}
+  // Returns the informer, for handlers and indexes.
   const SharedInformer<T>& Informer() const noexcept { return informer_; }
+  // Returns a lister of the informer's objects.
   L Lister() const { return L(informer_.store()); }
 
  private:

@@ -41,9 +41,11 @@ class NamespaceLister {
   NamespaceLister(Shared<cache::Store> store, std::string_view in_namespace)
       : store_(std::move(store)), namespace_(in_namespace) {}
 
+  // Returns the object of that name, or null.
   Ref<const T> Get(std::string_view name) const {
     return detail::GetFromStore(store_, namespace_, name).template As<T>();
   }
+  // Returns the objects of the namespace, in no particular order; with a selector, those whose labels match.
   std::vector<Ref<const T>> List() const {
     return detail::TypedRefs<T>(detail::ListFromStore(store_, namespace_, nullptr));
   }
@@ -94,6 +96,7 @@ class ClusterLister : public Lister<T> {
  public:
   using Lister<T>::Lister;
   using Lister<T>::Get;
+  // Returns the object of that name, or null.
   Ref<const T> Get(std::string_view name) const { return this->GetByName(name); }
 };
 

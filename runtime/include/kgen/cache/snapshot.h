@@ -36,6 +36,7 @@ class IndexSink {
 
 namespace cache {
 
+// An index: calls IndexSink::Add() for each value of the object.
 using IndexFunction = Function<void(const AnyRef& object, IndexSink& sink)>;
 
 class Store;
@@ -47,6 +48,7 @@ class AnySnapshot {
  public:
   AnySnapshot() noexcept = default;  // empty
 
+  // Returns the object, or null if there is none.
   AnyRef Get(const ObjectKey& key) const;
   std::vector<AnyRef> List() const;                                    // in no particular order
   std::vector<AnyRef> InNamespace(std::string_view namespace_) const;  // "" for all
@@ -63,6 +65,7 @@ class AnySnapshot {
   bool IsStale(const ObjectKey& key) const noexcept;
 
   class State;
+  // Stores make snapshots with this.
   explicit AnySnapshot(Shared<const State> state) noexcept;
   const State& state() const noexcept;  // inside of the library
   ~AnySnapshot();
@@ -94,8 +97,10 @@ std::vector<Ref<const T>> TypedRefs(const std::vector<AnyRef>& objects) {
 template <typename T>
 class Snapshot {
  public:
+  // Takes a snapshot whose objects are of type T.
   explicit Snapshot(cache::AnySnapshot any) noexcept : any_(std::move(any)) {}
 
+  // Each is as in AnySnapshot, with typed objects.
   Ref<const T> Get(const ObjectKey& key) const { return any_.Get(key).template As<T>(); }
   std::vector<Ref<const T>> List() const { return detail::TypedRefs<T>(any_.List()); }
   std::vector<Ref<const T>> InNamespace(std::string_view namespace_) const {
@@ -123,6 +128,7 @@ template <typename T>
 class Indexer {
  public:
   explicit Indexer(Shared<cache::Store> store) noexcept : store_(std::move(store)) {}
+  // Returns the present state.
   kgen::Snapshot<T> Snapshot() const { return kgen::Snapshot<T>(detail::TakeSnapshot(store_)); }
   // Returns an object with that value now: the only one, or any if there are several. Null if there is none, or no such
   // index. Cheaper than a snapshot for a single look-up, because it allocates nothing.

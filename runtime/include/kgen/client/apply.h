@@ -32,6 +32,7 @@
 
 namespace kgen {
 
+// Options of Apply(). Each has a default.
 struct ApplyOptions {
   std::string field_manager = "kgen";  // the server records who owns which field
   bool force = false;                  // take over fields that other managers own; otherwise they are a conflict
@@ -45,8 +46,8 @@ struct ApplyOptions {
 
 // An object that the server has applied.
 struct AppliedObject {
-  GroupVersionKind kind{};
-  ObjectKey key{};
+  GroupVersionKind kind{};     // what it is
+  ObjectKey key{};             // its name and namespace
   std::uint32_t document = 0;  // in the file, from 1, empty ones counted
   std::uint32_t line = 0;      // where the object begins
   Unstructured object{};       // as the server returned it
@@ -64,6 +65,7 @@ struct AppliedObject {
 // Says why a file was not applied, where in the file, and which objects were applied before. The text of the Error says
 // all of that.
 struct ApplyError : Error {
+  // Takes what went wrong; the members say where.
   explicit ApplyError(Error error) : Error(std::move(error)) {}
 
   std::string file{};                    // the path, or the name that stands for it

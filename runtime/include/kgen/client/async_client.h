@@ -47,26 +47,31 @@ class AsyncResourceClient {
   // ResourceClient::Async() calls this.
   explicit AsyncResourceClient(RawResource raw) : requests_(std::move(raw)) {}
 
+  // Each sends the request of the function of that name of ResourceClient, and calls `done` with the result.
   void Create(const T& object, Callback<T> done, const CreateOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kCreate>
   {
     Send<T>(requests_.Create(object, options), std::move(done));
   }
+  // As ResourceClient::Update().
   void Update(const T& object, Callback<T> done, const UpdateOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kUpdate>
   {
     Send<T>(requests_.Update(object, "", options), std::move(done));
   }
+  // As ResourceClient::UpdateStatus().
   void UpdateStatus(const T& object, Callback<T> done, const UpdateOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kUpdateStatus>
   {
     Send<T>(requests_.Update(object, "status", options), std::move(done));
   }
+  // As ResourceClient::Get().
   void Get(std::string_view name, Callback<T> done, const GetOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kGet>
   {
     Send<T>(requests_.Get(name, "", options), std::move(done));
   }
+  // As ResourceClient::List(): all pages, in one list.
   void List(Callback<L> done, const ListOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kList>
   {
@@ -123,18 +128,21 @@ class AsyncResourceClient {
     Send<autoscaling::v1::Scale>(requests_.UpdateScale(name, scale, options), std::move(done));
   }
 
+  // The typed subresources, as ResourceClient has them: "log", "resize", ...
   template <SubresourceName sub>
   void GetSubresource(std::string_view name, Callback<BodyOf<sub>> done, const GetOptions& options = {}) const
     requires SubresourceHasVerb<Sub<sub>, Verbs::kGet>
   {
     Send<BodyOf<sub>>(requests_.Get(name, sub.view(), options), std::move(done));
   }
+  // As ResourceClient::UpdateSubresource().
   template <SubresourceName sub>
   void UpdateSubresource(const BodyOf<sub>& object, Callback<BodyOf<sub>> done, const UpdateOptions& options = {}) const
     requires SubresourceHasVerb<Sub<sub>, Verbs::kUpdate>
   {
     Send<BodyOf<sub>>(requests_.Update(object, sub.view(), options), std::move(done));
   }
+  // As ResourceClient::PatchSubresource().
   template <SubresourceName sub>
   void PatchSubresource(std::string_view name, const kgen::Patch& patch, Callback<BodyOf<sub>> done,
                         const PatchOptions& options = {}) const
@@ -142,6 +150,7 @@ class AsyncResourceClient {
   {
     Send<BodyOf<sub>>(requests_.Patch(name, sub.view(), patch, options), std::move(done));
   }
+  // As ResourceClient::CreateSubresource().
   template <SubresourceName sub>
   void CreateSubresource(std::string_view name, const BodyOf<sub>& body, Callback<BodyOf<sub>> done,
                          const CreateOptions& options = {}) const
@@ -150,6 +159,7 @@ class AsyncResourceClient {
     Send<BodyOf<sub>>(requests_.CreateSubresource(name, sub.view(), body, options), std::move(done));
   }
 
+  // Return the resource without its types, and the connection that sends the requests.
   const RawResource& raw() const noexcept { return requests_; }
   const Connection& connection() const noexcept { return requests_.connection(); }
 

@@ -34,9 +34,11 @@ namespace kgen::rest {
 // reads from there, and otherwise to Observer::OnLogged as a warning, as does what a successful run has written. The
 // values of `env` and of arguments whose names suggest a secret are hidden in both.
 struct ExecConfig {
+  // Whether the program may use the terminal, as in a kubeconfig.
   enum class InteractiveMode : std::uint8_t { kNever, kIfAvailable, kAlways };
+  // A variable of the environment of the program.
   struct Variable {
-    std::string name;
+    std::string name;  // as in the environment: "AWS_PROFILE"
     std::string value;
     friend bool operator==(const Variable&, const Variable&) = default;
   };
@@ -89,6 +91,7 @@ struct Config {
   std::string ToString() const;
 };
 
+// Where LoadConfig() looks.
 struct LoadOptions {
   std::string kubeconfig{};  // a file; "": $KUBECONFIG (a list of files, merged), then ~/.kube/config, then in-cluster
   std::string context{};     // "": current-context

@@ -17,6 +17,7 @@
 
 namespace kgen::crd {
 
+// Options of Install().
 struct InstallOptions {
   Nanos timeout = std::chrono::seconds(30);  // of the whole call; kgen::kNoLimit: no limit; zero or less: an error
   std::stop_token stop{};
@@ -24,6 +25,7 @@ struct InstallOptions {
 
 // The result of Install() for one CRD.
 struct Installed {
+  // What Install() did with the CRD.
   enum class Outcome : std::uint8_t { kCreated, kUpdated, kUnchanged };
   std::string name{};  // of the CRD: "orders.shop.example.com"
   Outcome outcome = Outcome::kUnchanged;

@@ -35,11 +35,12 @@ struct ApiResource {
 
 // A group, or one version of it, whose resources are not known.
 struct DiscoveryFailure {
-  std::string group{}, version{};
-  Error error;
-  std::size_t position = 0;  // its resources would begin there in ServerApi::resources
+  std::string group{}, version{};  // "apps", "v1"; without a version, the whole group
+  Error error;                     // why
+  std::size_t position = 0;        // its resources would begin there in ServerApi::resources
 };
 
+// The resources of a server.
 struct ServerApi {
   // The resources in the order of the server, core first. The preferred version of each group comes first.
   std::vector<ApiResource> resources{};

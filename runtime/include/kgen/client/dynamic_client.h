@@ -31,6 +31,7 @@ using DynamicResource = ResourceClient<Unstructured, UnstructuredList, Verbs::kA
 // members from any thread.
 class DynamicClient {
  public:
+  // Takes the connection that the clients will use. Sends nothing.
   explicit DynamicClient(Connection connection) : mapper_(std::move(connection)) {}
   // Takes the connection of any clientset.
   template <typename Clientset>
@@ -49,6 +50,7 @@ class DynamicClient {
   // Errors: as RestMapper::ForKind().
   [[nodiscard]] Result<DynamicResource> ForKind(const GroupVersionKind& kind, std::string_view in_namespace = "") const;
 
+  // Return the mapper of kinds to resources, and the connection.
   const RestMapper& mapper() const noexcept { return mapper_; }
   const Connection& connection() const noexcept { return mapper_.connection(); }
 

@@ -33,8 +33,11 @@ class Selector {
   // kInvalidArgument for an unknown operator, or values that do not match it.
   static Result<Selector> From(const Optional<meta::v1::LabelSelector>& selector);
 
+  // Returns whether an object with these labels is selected.
   bool Matches(const Map<String>& labels) const noexcept;
+  // Returns whether it selects every object.
   bool is_everything() const noexcept { return !nothing_ && requirements_.empty(); }
+  // Returns whether it selects no object, whatever its labels.
   bool is_nothing() const noexcept { return nothing_; }
   std::string str() const;  // what Parse reads, requirements sorted by key
 

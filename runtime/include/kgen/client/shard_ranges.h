@@ -53,8 +53,10 @@ class ShardRanges {
 
   bool Contains(std::uint64_t hash) const noexcept;
   bool Contains(const ShardRanges& other) const { return (other - *this).empty(); }
+  // Returns whether some hash is in both.
   bool Overlaps(const ShardRanges& other) const { return !(*this & other).empty(); }
   bool empty() const noexcept { return ranges_.empty(); }
+  // Returns the ranges, in order.
   const std::vector<ShardRange>& ranges() const& noexcept { return ranges_; }
   std::vector<ShardRange> ranges() && noexcept { return std::move(ranges_); }
 

@@ -37,8 +37,8 @@ class AnyWatcher {
  public:
   // One event, as Next() returns it.
   struct Event {
-    WatchType type;
-    AnyRef object;  // of a bookmark only metadata.resourceVersion is meaningful
+    WatchType type;  // added, modified, deleted, or a bookmark
+    AnyRef object;   // of a bookmark only metadata.resourceVersion is meaningful
   };
   // Open a watch of objects of that table.
   static Result<AnyWatcher> Open(const RawResource& resource, const TypeTable& table, const ListOptions& options);
@@ -63,7 +63,7 @@ class Watcher {
  public:
   // One event, as Next() returns it.
   struct Event {
-    WatchType type;
+    WatchType type;       // added, modified, deleted, or a bookmark
     Ref<const T> object;  // of a bookmark only metadata.resourceVersion is meaningful
   };
 

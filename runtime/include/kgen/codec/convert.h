@@ -37,6 +37,7 @@ struct Unplaced {
   std::string reason;  // "expected an integer of 32 bits, found number 5000000000"
 };
 
+// What Convert() returns: the value, and what found no place in it.
 template <typename To>
 struct Converted {
   To value{};

@@ -144,6 +144,7 @@ class ObjectDecoder {
   bool FreeStep(std::size_t entries);
   // What is shared now, and how often a search for it succeeded and failed.
   struct Stats {
+    // How many strings and subtrees are shared, and the searches for them.
     std::uint64_t strings = 0, string_hits = 0, subtrees = 0, subtree_hits = 0, subtree_misses = 0;
     std::size_t bytes = 0;  // of the tables of pool and memo
   };
@@ -157,7 +158,7 @@ class ObjectDecoder {
 // Reads the identity of an object without decoding it, for objects that were refused. Members that were not found are
 // empty.
 struct Identity {
-  std::string name, namespace_, resource_version, api_version, kind;
+  std::string name, namespace_, resource_version, api_version, kind;  // "" if the object has none
 };
 Identity PeekIdentity(std::string_view json) noexcept;
 // Reads the identity of an object in protobuf, whose envelope has apiVersion and kind.

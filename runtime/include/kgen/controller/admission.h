@@ -26,6 +26,7 @@ namespace controller {
 struct AdmissionContext;
 }
 
+// What the request does. kConnect is a request to a subresource such as exec.
 enum class AdmissionOperation : std::uint8_t { kCreate, kUpdate, kDelete, kConnect };
 // Returns "CREATE", ...
 std::string_view ToString(AdmissionOperation operation) noexcept;
@@ -33,6 +34,7 @@ std::string_view ToString(AdmissionOperation operation) noexcept;
 // Who sent a request. It is a claim of whoever sent the review: only a client certificate of the API server
 // (WebhookOptions::client_ca_file) proves that the review comes from there.
 struct AdmissionUser {
+  // As the server has authenticated the user; `extra` is what the authenticator adds.
   std::string username{}, uid{};
   std::vector<std::string> groups{};
   std::map<std::string, std::vector<std::string>> extra{};
@@ -89,6 +91,7 @@ class Admission {
 
 // What a raw webhook sees of a review: any kind, any subresource, CONNECT.
 struct RawAdmission {
+  // What is known of the request: operation, user, resource, ...
   const Admission& request;
   const Json& object;      // unset for DELETE
   const Json& old_object;  // unset but for UPDATE and DELETE
@@ -96,6 +99,7 @@ struct RawAdmission {
 
 // What a raw webhook answers.
 struct AdmissionAnswer {
+  // Whether the request is admitted.
   bool allowed = true;
   // The HTTP status, reason and message of a denial. Default: 403 and "Forbidden"; with errors: 422 and "Invalid".
   int code = 0;

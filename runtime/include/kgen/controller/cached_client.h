@@ -113,6 +113,7 @@ class CachedClient {
   // Errors: kInvalidArgument (nothing sent), the server's (see Code), the guard's (see SendGuard), kUnavailable, kTls,
   // kTimeout, kCancelled, kDecode.
 
+  // Creates the object and returns it as the server has stored it.
   template <detail::HasTable T>
   [[nodiscard]] Result<T> Create(const T& object, const CreateOptions& options = {}) const {
     CheckWhole<T>();
@@ -171,12 +172,14 @@ class CachedClient {
   //   client.GetSubresource<Scale>(deployment, "scale");
   //   client.CreateSubresource<Unstructured>(pod, "eviction", Eviction{.metadata = {.name = pod.metadata.name}});
 
+  // Reads a subresource of the object: GET.
   template <detail::HasTable Reply, detail::HasTable T>
   [[nodiscard]] Result<Reply> GetSubresource(const T& object, std::string_view name,
                                              const GetOptions& options = {}) const {
     return Answer<Reply>(
         [&](void* answer) { return GetSubresourceAny(&object, T::kTable, name, options, answer, Reply::kTable); });
   }
+  // Posts to a subresource of the object: POST.
   template <detail::HasTable Reply, detail::HasTable T, detail::HasTable Body>
   [[nodiscard]] Result<Reply> CreateSubresource(const T& object, std::string_view name, const Body& body,
                                                 const CreateOptions& options = {}) const {
@@ -184,6 +187,7 @@ class CachedClient {
       return CreateSubresourceAny(&object, T::kTable, name, {&body, &Body::kTable}, options, answer, Reply::kTable);
     });
   }
+  // Replaces a subresource of the object: PUT.
   template <detail::HasTable Reply, detail::HasTable T, detail::HasTable Body>
   [[nodiscard]] Result<Reply> UpdateSubresource(const T& object, std::string_view name, const Body& body,
                                                 const UpdateOptions& options = {}) const {
@@ -191,6 +195,7 @@ class CachedClient {
       return UpdateSubresourceAny(&object, T::kTable, name, {&body, &Body::kTable}, options, answer, Reply::kTable);
     });
   }
+  // Patches a subresource of the object: PATCH.
   template <detail::HasTable Reply, detail::HasTable T>
   [[nodiscard]] Result<Reply> PatchSubresource(const T& object, std::string_view name, const kgen::Patch& patch,
                                                const PatchOptions& options = {}) const {
@@ -216,6 +221,7 @@ class CachedClient {
   // controllers.
   CachedClient With(Shared<controller::WriteLog> log) const;
 
+  // Return what the client was made of.
   const Connection& connection() const noexcept { return connection_; }
   const Caches& caches() const noexcept { return caches_; }
   RestMapper mapper() const;  // shared by the copies of this client

@@ -159,12 +159,14 @@ class AnyCache {
   const KindInfo& kind() const noexcept;
   std::string name() const;  // "pods", "pods (metadata)"
 
+  // Each is as in Cache<T>, with objects whose type is erased.
   Result<AnyRef> Get(const ObjectKey& key) const;
   Result<std::vector<AnyRef>> List(const ListFilter& filter) const;
   Result<void> AddIndex(std::string_view name, const FieldPath& path) const;
   Result<void> AddIndex(std::string_view name, const cache::IndexFunction& function) const;
   CacheRegistration AddEventHandler(AnyHandler handler, const HandlerOptions& options = {}) const;
 
+  // As in Cache<T>, too. WaitFor() is what kgen/controller/wait.h calls.
   bool HasSynced() const noexcept;
   Result<void> WaitForSync(std::stop_token stop = {}) const;
   Result<void> WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop, Nanos limit) const;
@@ -189,6 +191,7 @@ class AnyCache {
 template <typename T>
 class Cache {
  public:
+  // Takes a user of the cache, whose objects are of type T.
   explicit Cache(AnyCache any) noexcept : any_(std::move(any)) {}
 
   // Returns the object, or null if there is none. The namespace of the key is empty for a cluster-scoped kind.
@@ -232,6 +235,7 @@ class Cache {
     return any_.AddEventHandler(detail::EraseHandler<T>(std::move(handler)), options);
   }
 
+  // Returns whether the cache has synced in every scope.
   bool HasSynced() const noexcept { return any_.HasSynced(); }
   // Blocks until the cache has synced in every scope. Errors: kInvalidArgument (Caches::Start() has not been
   // called, or a thread that must not block), kTimeout (CachesOptions::sync_timeout),
@@ -252,6 +256,7 @@ class Cache {
     return any_.ResourceVersion(in_namespace);
   }
 
+  // Returns this user without the type.
   const AnyCache& any() const noexcept { return any_; }
 
  private:
@@ -265,6 +270,7 @@ class Cache {
 // Shutdown() does.
 class Caches {
  public:
+  // Makes caches without informers. Sends nothing; Of() and Start() report wrong options.
   Caches(const Connection& connection, CachesOptions options);
 
   // Returns a new user of the cache of a kind; the first one creates the cache.
@@ -322,6 +328,7 @@ class Caches {
   // Returns the namespaces, in alphabetical order.
   std::vector<std::string> namespaces() const;
 
+  // Returns the connection of the informers.
   const Connection& connection() const noexcept;
   const Shared<controller::CachesState>& state() const noexcept { return state_; }
 

@@ -53,9 +53,10 @@ struct RequestOptions {
 // Collects the keys of the objects to reconcile. It is valid during one call.
 class Requests {
  public:
+  // One key that was added.
   struct Entry {
-    ObjectKey key;
-    RequestOptions options;
+    ObjectKey key;           // of the object to reconcile
+    RequestOptions options;  // when, and how urgently
   };
 
   // Adds a key. A key without a name, such as one made from an absent label, names no object and is ignored. If a key
@@ -106,8 +107,8 @@ class WatchFunction {
 // events.
 template <typename T>
 struct WatchFunctions {
-  detail::WatchFunction<Added<T>> on_add{};
-  detail::WatchFunction<Updated<T>> on_update{};
+  detail::WatchFunction<Added<T>> on_add{};       // an object has come
+  detail::WatchFunction<Updated<T>> on_update{};  // an object has changed
   // `before` is null if nothing is known of the deleted object but its key.
   detail::WatchFunction<Deleted<T>> on_delete{};
 };
@@ -115,6 +116,7 @@ struct WatchFunctions {
 // The settings of each controller of a manager whose builder does not set them: ManagerOptions::controllers. The
 // functions of ControllerBuilder describe them.
 struct ControllerDefaults {
+  // Default: 1. How many keys a controller reconciles at the same time.
   int max_concurrent_reconciles = 1;
   // Replaces `max_concurrent_reconciles` for controllers of some kinds, written as KIND.GROUP: {"Deployment.apps", 4},
   // {"Pod", 2}. An entry for a kind without a controller does nothing.
@@ -177,6 +179,7 @@ class Controller {
   Controller& operator=(const Controller&) noexcept;
   ~Controller();
 
+  // Returns the name, as logs and metrics have it.
   const std::string& name() const noexcept;
   // Schedules a key to be reconciled, now or after a delay, for a reason that no watch reports. Keys that are enqueued
   // before the controller runs are kept; keys that are enqueued after it has stopped are dropped. With

@@ -104,6 +104,7 @@ class ConversionBuilder {
  public:
   explicit ConversionBuilder(Shared<controller::WebhookRoutes> routes) : routes_(std::move(routes)) {}
 
+  // Adds an older version, with a function from it to the hub and one from the hub to it.
   template <typename Old, typename ToHub, typename FromHub>
   ConversionBuilder& Spoke(ToHub to_hub, FromHub from_hub) {
     static_assert(!std::is_same_v<Old, Hub>, "Spoke: the hub converts to itself as it is");

@@ -49,6 +49,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return os << ToString(result);
 }
 
+// What a write has done, and the object after it.
 template <typename T>
 struct Written {
   T object{};  // the server's answer; if nothing was sent, as it is in the cache

@@ -59,6 +59,7 @@ bool RemoveFinalizer(T& object, std::string_view name) {
   return detail::RemoveFinalizer(object.metadata, name);
 }
 
+// Returns whether the object has that finalizer.
 template <typename T>
 bool HasFinalizer(const T& object, std::string_view name) noexcept {
   return detail::HasFinalizer(object.metadata, name);

@@ -53,6 +53,7 @@ struct CoordinatedElection {
   std::string emulation_version{};  // which version it behaves like. Default: its binary version.
 };
 
+// Options of a leader election.
 struct LeaderElectionOptions {
   std::string name{};        // of the Lease; required
   std::string namespace_{};  // of the Lease, must exist; "": the namespace of the pod's service account

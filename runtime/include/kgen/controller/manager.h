@@ -53,6 +53,7 @@ class ClustersState;
 class ManagerState;
 }  // namespace controller
 
+// Options of a manager.
 struct ManagerOptions {
   // Default: the name of the lease, or "kgen" if that is "". The name in events, and the field manager of Apply().
   std::string name{};
@@ -83,7 +84,9 @@ struct ManagerOptions {
   Nanos graceful_shutdown_timeout = std::chrono::seconds(30);
 };
 
+// How a manager runs a function.
 struct RunnableOptions {
+  // Default: true. Whether the function runs only while this process leads.
   bool need_leader_election = true;
   // Whether the function starts before the caches, in every replica, whether it leads or not. Use it for something that
   // the caches need, such as a tunnel. Its reads from the caches wait for them.

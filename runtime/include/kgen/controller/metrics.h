@@ -39,7 +39,7 @@ class SharedInformerFactory;
 
 // A label of a series.
 struct MetricLabel {
-  std::string name;
+  std::string name;  // "controller"
   std::string value;
   friend auto operator<=>(const MetricLabel&, const MetricLabel&) = default;
 };

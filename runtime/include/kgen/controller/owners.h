@@ -32,6 +32,7 @@ enum class Owners : std::uint8_t {
   kAll,
 };
 
+// Options of an owner reference.
 struct OwnerReferenceOptions {
   // Whether a deletion of the owner in the foreground waits until the object is gone. Absent: true for a controller,
   // and not sent for another owner. To set it, the server wants the permission to update the owner's finalizers.

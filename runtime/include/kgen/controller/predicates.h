@@ -117,6 +117,7 @@ class EventTest {
 // A predicate for objects of any kind, such as those that the functions below return. It converts to a Predicate<T>.
 class AnyPredicate : public detail::EventPredicate {
  public:
+  // The functions of this header make predicates with this.
   explicit AnyPredicate(Shared<const detail::Judge> judge) noexcept : EventPredicate(std::move(judge)) {}
 
   friend AnyPredicate operator&&(const AnyPredicate& a, const AnyPredicate& b) {
@@ -135,8 +136,8 @@ class AnyPredicate : public detail::EventPredicate {
 // The functions of a predicate, each for one sort of event. An empty function has no opinion.
 template <typename T>
 struct PredicateFunctions {
-  detail::EventTest<Added<T>> on_add{};
-  detail::EventTest<Updated<T>> on_update{};
+  detail::EventTest<Added<T>> on_add{};       // an object has come
+  detail::EventTest<Updated<T>> on_update{};  // an object has changed
   // `before` is null if nothing is known of the deleted object but its key.
   detail::EventTest<Deleted<T>> on_delete{};
 };

@@ -57,8 +57,9 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return os << ToString(cause);
 }
 
+// One reason for a call.
 struct RequestReason {
-  Cause cause{};
+  Cause cause{};            // what happened
   std::string_view kind{};  // of the object that caused it: "Deployment"; lives as long as the process
   ObjectKey object{};       // that object
 };
@@ -74,6 +75,7 @@ class Request {
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
+  // Returns the key of the object to reconcile.
   const ObjectKey& key() const noexcept;
   std::string_view controller() const noexcept;  // its name
   // The name of the cluster that client() reads and writes, see kgen/controller/clusters.h; "" in an ordinary manager.

@@ -45,7 +45,7 @@ using ShardVersions = std::map<std::string, std::string>;
 // The load of one hash, in any unit that all members share: objects, or calls per second.
 struct ShardWeight {
   std::uint64_t hash = 0;
-  double load = 0;
+  double load = 0;  // in the unit of the other weights
 };
 
 // How work on ranges begins.
@@ -83,6 +83,7 @@ class ShardWork : public SharedObject {
   virtual std::optional<ShardVersions> Drain(const ShardRanges& ranges) = 0;
 };
 
+// Options of the shards of a manager.
 struct ShardOptions {
   std::string name{};        // of the Lease with the map of all shards, and of all members; required
   std::string namespace_{};  // of the Leases, must exist; "": the namespace of the pod's service account

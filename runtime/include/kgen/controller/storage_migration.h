@@ -44,12 +44,14 @@
 
 namespace kgen {
 
+// How far a migration has come.
 struct MigrationProgress {
   std::size_t pages = 0, updated = 0, skipped = 0;  // as in MigrationReport, so far
   // For MigrationOptions::resume.
   std::string resume{};
 };
 
+// Options of a migration.
 struct MigrationOptions {
   // Default: 1 min. The wait before the first page, in which all API servers learn of the storage version. Zero: none,
   // for a cluster with one server and tests.
@@ -65,6 +67,7 @@ struct MigrationOptions {
   std::function<void(const MigrationProgress&)> progress{};
 };
 
+// What a migration has done.
 struct MigrationReport {
   std::string storage_version{};               // "v2"
   std::vector<std::string> stored_versions{};  // as they were: "v1", "v2"

@@ -60,6 +60,7 @@ namespace controller {
 class WebhookRoutes;
 }
 
+// Options of the server of webhooks.
 struct WebhookOptions {
   // Default: false. Whether the server of webhooks listens.
   bool enabled = false;

@@ -119,7 +119,7 @@ class WorkQueue {
 
   // An item that was handed out.
   struct Item {
-    Key key;
+    Key key;       // what was added
     int priority;  // larger ones go first
   };
 

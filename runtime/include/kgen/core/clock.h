@@ -37,12 +37,14 @@ enum class TimerKind : bool {
 // another thread at that moment, which is harmless because tasks only post.) Movable; one thread at a time.
 class Timer {
  public:
+  // An armed timer, as a clock implements it.
   class State : public SharedObject {
    public:
     virtual void Cancel() noexcept = 0;  // idempotent, any thread
   };
 
   Timer() noexcept = default;
+  // Clocks make timers with this.
   explicit Timer(Shared<State> state) noexcept : state_(std::move(state)) {}
   Timer(Timer&&) noexcept = default;
   Timer& operator=(Timer&& other) noexcept {
@@ -52,6 +54,7 @@ class Timer {
   }
   ~Timer() { Cancel(); }
 
+  // Disarms the timer, and forgets its task. Idempotent; a task that runs already goes on.
   void Cancel() noexcept {
     if (state_) state_->Cancel();
     state_ = {};
@@ -78,6 +81,7 @@ class ReservedTimer : public SharedObject {
 // Lifetime: shared by everything of a connection; timers keep what they need alive.
 class Clock : public SharedObject {
  public:
+  // Returns the present time of the monotonic clock that timers and deadlines use.
   virtual TimePoint Now() noexcept = 0;
   // Monotonic time that passes while the machine is suspended, too; for promises to other machines, such as a lease.
   // Compare it only with other values of NowWithSuspend().

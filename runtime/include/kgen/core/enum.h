@@ -44,6 +44,7 @@ std::optional<std::int64_t> EnumValue(std::span<const EnumName> names, std::stri
 
 }  // namespace detail
 
+// A member whose values are the constants of E, or absent.
 template <typename E>
   requires std::is_enum_v<E>
 class Enum {

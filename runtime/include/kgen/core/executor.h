@@ -59,7 +59,9 @@ class ReservedPost : public SharedObject {
 // a task is dropped without running or being destroyed (docs/lifetimes.md).
 class Executor : public SharedObject {
  public:
+  // Returns a new strand; the name is for traces.
   [[nodiscard]] virtual Shared<Strand> MakeStrand(std::string_view name) = 0;
+  // Runs the task on the strand, after those that were posted to it earlier.
   virtual void Post(const Shared<Strand>& strand, Task task) = 0;
   // The default calls Post(), and ends the process if that throws (docs/lifetimes.md).
   [[nodiscard]] virtual Shared<ReservedPost> ReservePost(const Shared<Strand>& strand);

@@ -26,6 +26,7 @@ namespace kgen {
 
 // One member that is wrong. Source: field.Error of k8s.io/apimachinery.
 struct FieldError {
+  // What is wrong, by the names of field.ErrorType.
   enum class Kind : std::uint8_t {
     kRequired,
     kInvalid,
@@ -38,9 +39,9 @@ struct FieldError {
     kTooMany,
     kInternal,
   };
-  Kind kind = Kind::kInvalid;
-  std::string field{};    // the path
-  std::string message{};  // without the path: "Invalid value: 0: must be positive"
+  Kind kind = Kind::kInvalid;  // what is wrong
+  std::string field{};         // the path
+  std::string message{};       // without the path: "Invalid value: 0: must be positive"
 
   // Returns the reason of a StatusCause: "FieldValueInvalid".
   std::string_view reason() const noexcept;

@@ -23,7 +23,9 @@ namespace kgen {
 // The path of a field. Thread safety: immutable.
 class FieldPath {
  public:
+  // Takes the text of a path, which is checked when it is resolved.
   explicit FieldPath(std::string_view path) : text_(path) {}
+  // Returns the path as it was given.
   const std::string& text() const noexcept { return text_; }
 
  private:

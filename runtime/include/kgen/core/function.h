@@ -144,11 +144,12 @@ R CallFunction(FunctionObject& object, Args&&... args) {
 template <typename Signature>
 class UniqueFunction;
 
+// A UniqueFunction that takes Args and returns R.
 template <typename R, typename... Args>
 class UniqueFunction<R(Args...)> {
  public:
   UniqueFunction() noexcept = default;
-  UniqueFunction(std::nullptr_t) noexcept {}
+  UniqueFunction(std::nullptr_t) noexcept {}  // an empty one
   template <typename F>
     requires(!std::same_as<std::remove_cvref_t<F>, UniqueFunction>)
   UniqueFunction(F&& function) {  // implicit, as a lambda is an argument
@@ -190,11 +191,12 @@ class UniqueFunction<R(Args...)> {
 template <typename Signature>
 class Function;
 
+// A Function that takes Args and returns R.
 template <typename R, typename... Args>
 class Function<R(Args...)> {
  public:
   Function() noexcept = default;
-  Function(std::nullptr_t) noexcept {}
+  Function(std::nullptr_t) noexcept {}  // an empty one
   template <typename F>
     requires(!std::same_as<std::remove_cvref_t<F>, Function>)
   Function(F&& function) {  // implicit, as a lambda is an argument

@@ -40,6 +40,7 @@ class Json {
 
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }
+  // Returns whether it is the value `null`, which is not the same as unset.
   bool is_null() const noexcept { return text_ == "null"; }
   std::string_view text() const noexcept { return text_; }  // "" when unset
 

@@ -57,6 +57,7 @@ concept ElementLike = std::convertible_to<U, T> && (!std::is_arithmetic_v<T> || 
 
 }  // namespace detail
 
+// A list of values of T in one block.
 template <typename T>
 class List {
  public:
@@ -111,6 +112,7 @@ class List {
 
   std::size_t size() const noexcept { return block_ != nullptr ? block_->word : 0; }
   bool empty() const noexcept { return size() == 0; }
+  // Returns how many elements fit without another allocation.
   std::size_t capacity() const noexcept { return block_ != nullptr ? block_->capacity : 0; }
   void reserve(std::size_t n) { block_ = detail::ReserveList(block_, n, kTypeOf<T>); }
 

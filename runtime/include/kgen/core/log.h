@@ -64,13 +64,15 @@ Shared<LogSink> FileSink(std::FILE* file);
 // Returns a sink that calls `write`, which follows the rules of LogSink::Write().
 Shared<LogSink> FunctionSink(std::function<void(LogLevel severity, std::string_view line)> write);
 
+// The form of a line, as above.
 enum class LogFormat : std::uint8_t { kText, kLogfmt, kJson };
 
+// Options of a log.
 struct LoggingOptions {
-  LogFormat format = LogFormat::kText;
-  Shared<LogSink> sink{};  // null: StderrSink()
-  std::string levels{};    // as above; "": info
-  Shared<Clock> clock{};   // of the time stamps; null: SystemClock()
+  LogFormat format = LogFormat::kText;  // of each line
+  Shared<LogSink> sink{};               // null: StderrSink()
+  std::string levels{};                 // as above; "": info
+  Shared<Clock> clock{};                // of the time stamps; null: SystemClock()
 };
 
 // Thread safety: all members from any thread. Nothing blocks but the sink.

@@ -75,7 +75,7 @@ class LogValue {
 
 // A name and a value in a record of the log.
 struct LogField {
-  std::string_view key;
+  std::string_view key;  // the name
   LogValue value;
 };
 

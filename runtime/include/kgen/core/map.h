@@ -42,8 +42,8 @@ namespace kgen {
 // An entry, as iteration yields it. The members have the names of std::map's elements.
 template <typename T>
 struct MapEntry {
-  const String first;
-  T second;
+  const String first;  // the key
+  T second;            // the value
 };
 
 namespace detail {
@@ -84,6 +84,7 @@ bool MapHasValue(const MapBlock* map, const ValueType& type) noexcept;
 
 }  // namespace detail
 
+// A map from text to T, in byte order of the keys, or absent.
 template <typename T>
 class Map {
   template <bool is_const>
@@ -133,7 +134,7 @@ class Map {
 
   // An element of an initializer list: {"tier", "gold"}.
   struct Item {
-    String key;
+    String key;  // the key
     T value;
   };
 

@@ -66,9 +66,9 @@ struct GroupVersion {
 
 // Names a kind, as apiVersion and kind of an object do.
 struct GroupVersionKind {
-  String group{};
-  String version{};
-  String kind{};
+  String group{};           // "apps"; "" for the core group
+  String version{};         // "v1"
+  String kind{};            // "Deployment"
   std::string str() const;  // "apps/v1, Kind=Deployment"
   friend bool operator==(const GroupVersionKind&, const GroupVersionKind&) = default;
   template <typename Traits>
@@ -80,8 +80,8 @@ struct GroupVersionKind {
 
 // Names a resource, as a URL does.
 struct GroupVersionResource {
-  String group{};
-  String version{};
+  String group{};           // "apps"; "" for the core group
+  String version{};         // "v1"
   String resource{};        // the plural, as in URLs
   std::string str() const;  // "deployments.v1.apps", "pods.v1"
   friend bool operator==(const GroupVersionResource&, const GroupVersionResource&) = default;

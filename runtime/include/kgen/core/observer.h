@@ -76,37 +76,37 @@ class Observer : public SharedObject {
     std::size_t count = 1;
     std::string_view cluster{};
   };
-  struct ObjectRefused {  // the last good state stays, marked stale
-    std::string_view informer;
+  struct ObjectRefused {             // the last good state stays, marked stale
+    std::string_view informer;       // as in ListOrWatchFailed
     const ObjectKey* key = nullptr;  // as far as it could be read
     const Error* error = nullptr;
     std::size_t count = 1;
     std::string_view cluster{};
   };
-  struct FieldRefused {  // kept raw, reads as absent
-    std::string_view informer;
-    const ObjectKey* key = nullptr;
-    std::string_view path;
-    std::string_view message;
+  struct FieldRefused {              // kept raw, reads as absent
+    std::string_view informer;       // as in ListOrWatchFailed
+    const ObjectKey* key = nullptr;  // of the object
+    std::string_view path;           // of the field: "spec.replicas"
+    std::string_view message;        // what is wrong with it
     std::size_t count = 1;
     std::string_view cluster{};  // "": not one of several
   };
   // The file of a saved cache (InformerOptions::warm_start) is not used, and the informer lists; or the cache could not
   // be saved, and the informer goes on without.
   struct SavedCacheFailed {
-    std::string_view informer;
-    std::string_view path;  // of the file
-    bool saving = false;    // else it is not used
+    std::string_view informer;  // as in ListOrWatchFailed
+    std::string_view path;      // of the file
+    bool saving = false;        // else it is not used
     const Error* error = nullptr;
     Nanos retry_in{};  // of a save
     std::size_t count = 1;
     std::size_t informers = 1;  // different ones among these
     std::string_view cluster{};
   };
-  struct HandlerFailed {  // threw; the event counts as handled
-    std::string_view informer;
-    const ObjectKey* key = nullptr;
-    std::string_view what;
+  struct HandlerFailed {             // threw; the event counts as handled
+    std::string_view informer;       // as in ListOrWatchFailed
+    const ObjectKey* key = nullptr;  // of the object whose event it was
+    std::string_view what;           // what() of the exception, or what was refused
     std::size_t count = 1;
     std::string_view cluster{};  // "": not one of several
   };
@@ -155,16 +155,16 @@ class Observer : public SharedObject {
   };
   // A call of a handler took long.
   struct HandlerSlow {
-    std::string_view informer;
-    const ObjectKey* key = nullptr;
-    Nanos took{};
-    std::size_t backlog = 0;
-    std::string_view cluster{};  // "": not one of several
+    std::string_view informer;       // as in ListOrWatchFailed
+    const ObjectKey* key = nullptr;  // of the object whose event it was
+    Nanos took{};                    // the time from the call to its return
+    std::size_t backlog = 0;         // how many events wait for the handler
+    std::string_view cluster{};      // "": not one of several
   };
   // Many events wait for a handler.
   struct BacklogHigh {
-    std::string_view informer;
-    std::size_t backlog = 0;  // events that wait
+    std::string_view informer;  // as in ListOrWatchFailed
+    std::size_t backlog = 0;    // events that wait
     std::string_view handler{};
     std::size_t bytes = 0;  // that only this backlog keeps alive, see HandlerOptions::backlog_bytes
     bool merging =
@@ -174,17 +174,17 @@ class Observer : public SharedObject {
   };
   // An informer has listed its objects.
   struct Relisted {
-    std::string_view informer;
-    std::string_view resource_version;
-    std::size_t objects = 0;
-    bool streamed = false;
-    Nanos took{};
-    std::string_view cluster{};  // "": not one of several
+    std::string_view informer;          // as in ListOrWatchFailed
+    std::string_view resource_version;  // of the list
+    std::size_t objects = 0;            // how many it has
+    bool streamed = false;              // whether they came as a watch, and not as pages
+    Nanos took{};                       // until the last object was there
+    std::string_view cluster{};         // "": not one of several
   };
   // A connection to a server was opened or lost.
   struct ConnectionChanged {
-    std::string_view host;
-    bool up = false;
+    std::string_view host;         // "10.0.0.1:6443"
+    bool up = false;               // whether it was opened
     const Error* error = nullptr;  // why it went down
     std::size_t count = 1;
     std::string_view cluster{};
@@ -199,7 +199,7 @@ class Observer : public SharedObject {
   // LogComponent::kClient, see IsEnabled(). Headers and bodies are there only for those that want kTrace, a body to its
   // first kilobyte, and neither has what docs/logging.md says is never shown.
   struct Requested {
-    std::string_view method;
+    std::string_view method;       // of HTTP: "GET"
     std::string_view url;          // with the query
     std::string_view what;         // "get pods default/web-0"
     int status = 0;                // 0: no response

@@ -31,9 +31,12 @@
 
 namespace kgen {
 
+// The type of kAbsent.
 struct Absent {
+  // No braces convert to it, so `{}` never means absent.
   explicit constexpr Absent(int) {}
 };
+// Stands for a member that is absent.
 inline constexpr Absent kAbsent{0};
 
 template <typename T>
@@ -69,6 +72,7 @@ class Optional<T> {
   using value_type = T;
 
   constexpr Optional() noexcept = default;
+  // Make an absent one, and one with a value, which may be zero.
   constexpr Optional(Absent) noexcept {}
   constexpr Optional(T value) noexcept : value_(value), has_(true) {}
   // Pointers do not convert to bool, nor fractions to integers.
@@ -119,8 +123,9 @@ class Optional<T> {
  public:
   using value_type = T;
 
+  // Make an absent one, and for `{}` an empty one.
   Optional(Absent) noexcept {}
-  Optional(std::initializer_list<detail::Nothing>) { emplace(); }  // `{}`
+  Optional(std::initializer_list<detail::Nothing>) { emplace(); }
   template <typename U>
     requires std::same_as<std::remove_cvref_t<U>, T>
   Optional(U&& value) : Optional(kAbsent) {

@@ -25,6 +25,7 @@ struct PrinterColumn {
   std::string_view description;
 };
 
+// The columns of a kind, as `kubectl get` shows them.
 using PrinterColumns = std::span<const PrinterColumn>;
 
 }  // namespace kgen

@@ -109,7 +109,7 @@ class Ref<const T> {
   using element_type = const T;
 
   constexpr Ref() noexcept = default;
-  constexpr Ref(std::nullptr_t) noexcept {}
+  constexpr Ref(std::nullptr_t) noexcept {}  // null
 
   explicit operator bool() const noexcept { return static_cast<bool>(any_); }
   const T& operator*() const noexcept KGEN_LIFETIMEBOUND { return *get(); }
@@ -124,6 +124,7 @@ class Ref<const T> {
   operator const T&() const& noexcept KGEN_LIFETIMEBOUND { return *get(); }
   operator const T&() const&& = delete;
 
+  // Returns the same reference without its type.
   const AnyRef& any() const noexcept { return any_; }
   operator AnyRef() const noexcept { return any_; }
 

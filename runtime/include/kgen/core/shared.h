@@ -36,10 +36,12 @@ template <typename T>
 class Shared {
  public:
   constexpr Shared() noexcept = default;
-  constexpr Shared(std::nullptr_t) noexcept {}
+  constexpr Shared(std::nullptr_t) noexcept {}  // null
+  // Adds a reference to an object on the heap.
   explicit Shared(T* object) noexcept : base_(object) { Add(); }
   Shared(const Shared& other) noexcept : base_(other.base_) { Add(); }
   Shared(Shared&& other) noexcept : base_(std::exchange(other.base_, nullptr)) {}
+  // Converts as a pointer does, to a base or to const.
   template <typename U>
     requires(!std::is_same_v<U, T> && std::is_convertible_v<U*, T*>)
   Shared(Shared<U> other) noexcept : base_(std::exchange(other.base_, nullptr)) {}
@@ -90,6 +92,7 @@ class Shared {
   const SharedObject* base_ = nullptr;
 };
 
+// Makes an object on the heap and returns the first reference to it.
 template <typename T, typename... Args>
 Shared<T> MakeShared(Args&&... args) {
   return Shared<T>(new T(std::forward<Args>(args)...));

@@ -123,7 +123,7 @@ class String {
   operator std::string() const { return str(); }
 
   std::size_t size() const noexcept { return view().size(); }
-  std::size_t length() const noexcept { return size(); }
+  std::size_t length() const noexcept { return size(); }  // the same
   bool empty() const noexcept { return size() == 0; }
   const char* data() const noexcept { return view().data(); }  // not terminated by NUL
   const char* begin() const noexcept { return data(); }

@@ -126,6 +126,7 @@ class MicroTime {
   void reset() noexcept { word_.reset(); }
   SysMicros value() const noexcept { return SysMicros(std::chrono::microseconds(word_.micros())); }
   SysMicros value_or(SysMicros other) const noexcept { return has_value() ? value() : other; }
+  // Returns the text as it is in JSON: "2026-11-23T07:35:34.123456Z".
   std::string str() const { return word_.Text(detail::TimePrecision::kMicroseconds); }
 
   friend bool operator==(const MicroTime& a, const MicroTime& b) noexcept { return (a <=> b) == 0; }

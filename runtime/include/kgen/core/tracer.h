@@ -26,9 +26,9 @@ class Error;
 
 // Identifies a span within its trace. The default is the context of no span.
 struct TraceContext {
-  std::array<std::uint8_t, 16> trace_id{};
-  std::array<std::uint8_t, 8> span_id{};
-  bool sampled = true;  // whether the trace is recorded; the server is asked to do the same
+  std::array<std::uint8_t, 16> trace_id{};  // the same for all spans of a trace
+  std::array<std::uint8_t, 8> span_id{};    // of this span
+  bool sampled = true;                      // whether the trace is recorded; the server is asked to do the same
 
   // Returns whether this is the context of a span: neither id is all zero.
   bool valid() const noexcept { return trace_id != decltype(trace_id){} && span_id != decltype(span_id){}; }
@@ -48,7 +48,7 @@ std::string_view ToString(SpanKind kind) noexcept;  // "reconcile", "list", "wat
 // What is known when a span starts. The texts live as long as the call. None has a body, a header or a query, so none
 // has the contents of an object.
 struct SpanStart {
-  SpanKind kind{};
+  SpanKind kind{};  // what the span measures
   // The controller; the informer ("pods", "deployments.apps/v1 in default"); or what the request does ("get pods
   // default/web-0").
   std::string_view name{};

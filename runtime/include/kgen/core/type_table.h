@@ -50,7 +50,7 @@ struct TypeTable;
 
 // The type of a list's or map's element, or of a whole field. One constant per type: kTypeOf<T> (value_type.h).
 struct ValueType {
-  ValueKind kind;
+  ValueKind kind;            // what a value of it is
   std::uint32_t size;        // of the value in memory
   const TypeTable* table;    // kStruct, kBox; else null
   const ValueType* element;  // kList, kMap; else null
@@ -79,11 +79,15 @@ struct Field {
   std::uint16_t reserved;
   const void* detail;  // kStruct, kBox: const TypeTable*; kList, kMap: const ValueType* of the element; else null
 
+  // Returns the name in JSON and YAML.
   constexpr std::string_view wire_name() const noexcept { return {name, name_size}; }
+  // Returns the table of a struct; for kStruct and kBox only.
   const TypeTable* table() const noexcept { return static_cast<const TypeTable*>(detail); }
+  // Returns the type of the elements; for kList and kMap only.
   const ValueType* element() const noexcept { return static_cast<const ValueType*>(detail); }
 };
 
+// Whether objects of a kind have a namespace.
 enum class Scope : std::uint8_t { kCluster, kNamespaced };
 
 // Identifies a Kubernetes kind, on the wire and in URLs. TypeTable::kind is null for structs that are no kind.
@@ -101,7 +105,7 @@ struct KindInfo {
 // A field of a protobuf message, for built-in types. JSON has the members of an embedded struct among the members of
 // the struct around it, while protobuf has a message of its own for them.
 struct WireField {
-  std::uint16_t number;
+  std::uint16_t number;  // of the field in the message
   std::uint8_t index;   // in field_data; of an embedded message, the position of its first WireField in TypeTable::wire
   std::uint8_t count;   // how many WireFields an embedded message has; 0: this is no embedded message
   bool zero_is_absent;  // servers write zeros too; this one means that the member is absent
@@ -133,8 +137,8 @@ struct TypeTable {
   const WireField* wire = nullptr;
   std::uint16_t wire_count = 0;
 
-  static constexpr std::uint16_t kNoMetadata = 0xFFFF;
-  static constexpr std::uint16_t kNoUnknown = 0xFFFF;  // unknown_offset of UnknownField itself, the only such struct
+  static constexpr std::uint16_t kNoMetadata = 0xFFFF;  // offset of a type without metadata
+  static constexpr std::uint16_t kNoUnknown = 0xFFFF;   // unknown_offset of UnknownField itself, the only such struct
   static constexpr std::uint64_t kHashMultiplier = 0x9E3779B97F4A7C15u;
 
   const Field* begin() const noexcept { return field_data; }

@@ -32,12 +32,14 @@
 
 namespace kgen {
 
+// One member that the type does not know.
 struct UnknownField {
   String name;  // unescaped; unset: `value` was received in place of the whole struct
   Json value;
   static const TypeTable kTable;
 };
 
+// The members of an object that its type does not know, in the order in which they came.
 class UnknownFields {
  public:
   constexpr UnknownFields() noexcept = default;

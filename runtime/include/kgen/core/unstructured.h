@@ -43,9 +43,9 @@ Json JsonOf(double value);  // unset if it is not finite: JSON has no such numbe
 //
 // Thread safety: as any value type.
 struct Unstructured {
-  meta::v1::ObjectMeta metadata{};
-  String apiVersion{};  // "apps/v1"
-  String kind{};        // "Deployment"
+  meta::v1::ObjectMeta metadata{};  // typed, because every kind has it
+  String apiVersion{};              // "apps/v1"
+  String kind{};                    // "Deployment"
   UnknownFields unknown_fields{};
 
   // Returns the whole object as a JSON value, built by each call.
@@ -99,10 +99,10 @@ struct Unstructured {
 
 // A list of objects of any kind.
 struct UnstructuredList {
-  meta::v1::ListMeta metadata{};
-  List<Unstructured> items{};
-  String apiVersion{};  // "apps/v1"
-  String kind{};        // "DeploymentList"
+  meta::v1::ListMeta metadata{};  // of the list: its version, and where the next page begins
+  List<Unstructured> items{};     // this page of them
+  String apiVersion{};            // "apps/v1"
+  String kind{};                  // "DeploymentList"
   UnknownFields unknown_fields{};
 
   const Unstructured* begin() const noexcept { return items.begin(); }
@@ -113,7 +113,7 @@ struct UnstructuredList {
 
 // The response to `as=PartialObjectMetadata`: the metadata of an object of any kind.
 struct PartialObjectMetadata {
-  meta::v1::ObjectMeta metadata{};
+  meta::v1::ObjectMeta metadata{};  // all of it
   // As in the response: "meta.k8s.io/v1" and "PartialObjectMetadata" from a server.
   String apiVersion{};
   String kind{};

@@ -21,7 +21,7 @@ namespace kgen {
 // Ownership: shared by the waiting and the notifying side, so that either may drop it first.
 class Waiter : public SharedObject {
  public:
-  static constexpr TimePoint kNoDeadline = TimePoint::max();
+  static constexpr TimePoint kNoDeadline = TimePoint::max();  // waits for ever
 
   // Ends the current Wait(), or the next one.
   virtual void Notify() noexcept = 0;

@@ -14,6 +14,7 @@ namespace kgen::rest {
 // connection, running requests end on the old one, and watches end as if the server had ended them. A file that cannot
 // be read or used leaves the previous content in use.
 struct TlsConfig {
+  // PEM of the authorities that may sign the certificate of the server.
   std::string ca_data{};
   std::string ca_file{};  // neither: the system's roots
   std::string certificate_data{};

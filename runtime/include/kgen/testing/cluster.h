@@ -255,6 +255,7 @@ class Cluster {
   void ClearWrites();
   // How many watches, and how many other requests.
   struct Census {
+    // The watches that are open, and the other requests.
     std::size_t watches = 0, requests = 0;
   };
   Census census() const noexcept;  // open now

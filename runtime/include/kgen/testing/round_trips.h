@@ -70,6 +70,7 @@ RoundTripSide SideOf(std::function<void(T&)> fix) {
 
 namespace testing {
 
+// Options of RoundTrips().
 template <typename Old, typename Hub>
 struct RoundTripOptions {
   int seeds = 200;               // Default: 200. How many objects of each version.

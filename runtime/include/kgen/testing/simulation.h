@@ -34,6 +34,7 @@ using Trace = std::vector<std::uint32_t>;
 template <typename R>
 class TaskResult {
  public:
+  // Returns whether the work has returned.
   bool done() const noexcept { return state_->value.has_value(); }
   const R& result() const { return *state_->value; }  // only when done
 
@@ -102,7 +103,7 @@ class Simulation {
   std::string WhoWaits() const;
   // The numbers of running blocking work, armed timers and queued tasks. All are zero after everything was stopped.
   struct Census {
-    std::size_t blocking = 0, timers = 0, tasks = 0;
+    std::size_t blocking = 0, timers = 0, tasks = 0;  // now
   };
   Census census() const noexcept;
 

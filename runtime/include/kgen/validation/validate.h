@@ -57,6 +57,7 @@ struct Validation {
   // with types, required members, enums, lengths and counts.
   std::vector<UncheckedRule> unchecked{};
 
+  // Returns whether nothing is wrong. Rules in `unchecked` are not counted.
   bool valid() const noexcept { return errors.empty(); }
 };
 
