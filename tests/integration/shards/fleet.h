@@ -55,7 +55,7 @@ struct FleetOptions {
   std::size_t bytes = 200;  // of text in each
   bool reconciled = false;  // they begin as if somebody had reconciled them
   std::chrono::milliseconds beat{1000};
-  int workers = 4;
+  int workers = 16;
   // Everything is in namespaces with this prefix, and the Leases in the one of this name.
   std::string name{};
   std::string program{};  // the path of the replica
