@@ -72,7 +72,7 @@ class ShardedManagersTest : public ::testing::TestWithParam<Server> {
   }
 
   bool AllDone(std::size_t objects) {
-    return Eventually([&] { return judge_->Done(wanted_) == objects; }, 90s);
+    return Eventually([&] { return judge_->Done(wanted_) == objects; }, 3min);
   }
   // Changes objects of all namespaces, and expects that each is reconciled and no namespace is left alone for longer
   // than that; then changes all objects.
