@@ -50,8 +50,8 @@ class ThrottledObserver final : public Observer {
   // A null `observer` means: write warnings to standard error. Time comes from the executor's clock.
   ThrottledObserver(Shared<Observer> observer, Shared<Executor> executor);
 
-  // Treats the events of a cluster as this one does, counting them apart from others', and passes them on with its name.
-  // `throttle` is null or the same object; its owner closes it at the end of the cluster.
+  // Treats the events of a cluster as this one does, counting them apart from others', and passes them on with its
+  // name. `throttle` is null or the same object; its owner closes it at the end of the cluster.
   struct OfCluster {
     Shared<Observer> observer{};
     Shared<ThrottledObserver> throttle{};
