@@ -73,7 +73,7 @@ class ShardsBench {
     std::istringstream numbers(Text("processes", "1,2,4,8"));
     for (std::string number; std::getline(numbers, number, ',');) {
       Fleet fleet(*connection_, options);
-      Judge judge(*connection_);
+      Judge judge(*connection_, options.name);
       fleet_ = &fleet;
       judge_ = &judge;
       Measure(std::stoi(number));

@@ -85,6 +85,7 @@ class Fleet {
   std::string Assigner() const;
   void DeleteMap() const;
 
+  const std::string& name() const { return options_.name; }
   std::size_t size() const { return static_cast<std::size_t>(options_.namespaces) * options_.objects; }
   std::string Namespace(int number) const;
 

@@ -15,7 +15,8 @@ namespace kgen::integration {
 
 using k8s::core::v1::ConfigMap;
 
-Judge::Judge(const Connection& connection) : connection_(connection) {
+Judge::Judge(const Connection& connection, const std::string& fleet)
+    : connection_(connection), prefix_(fleet + "-") {
   const auto list = Must(k8s::core::v1::Client(connection_).ConfigMaps("").List());
   for (const ConfigMap& map : list) See(map, true);
   thread_ = std::jthread(
@@ -48,7 +49,7 @@ void Judge::Run(const std::stop_token& stop, std::string version) {
 // Nothing is known of the order of the writes that were there before.
 void Judge::See(const ConfigMap& map, bool listed) {
   const std::string wanted = map.data["wanted"].str();
-  if (wanted.empty()) return;
+  if (wanted.empty() || !map.metadata.namespace_.view().starts_with(prefix_)) return;
   Object& object = objects_[map.metadata.namespace_.str() + "/" + map.metadata.name.str()];
   const std::string write = map.data["owner"].str() + " " + map.data["write"].str();
   const bool written = std::exchange(object.write, write) != write && !map.data["owner"].empty() && !listed;

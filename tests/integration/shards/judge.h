@@ -26,7 +26,8 @@ namespace kgen::integration {
 class Judge {
  public:
   // Lists the objects, and watches them from there on. Blocks for the list.
-  explicit Judge(const Connection& connection);
+  // Looks at the objects of that fleet alone.
+  Judge(const Connection& connection, const std::string& fleet);
   ~Judge();
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
@@ -81,6 +82,7 @@ class Judge {
   static double GapOf(const Space& space);
 
   const Connection connection_;
+  const std::string prefix_;  // of the names of namespaces
   mutable std::mutex mutex_;
   std::map<std::string, Space> spaces_;
   std::unordered_map<std::string, Object> objects_;  // the beats, too

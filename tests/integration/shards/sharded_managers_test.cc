@@ -55,7 +55,7 @@ class ShardedManagersTest : public ::testing::TestWithParam<Server> {
     fleet_.emplace(connection, FleetOptions{.name = GetParam().gate ? "filtered" : "unfiltered",
                                             .program = KGEN_SHARD_REPLICA,
                                             .folder = folder_});
-    judge_.emplace(connection);
+    judge_.emplace(connection, fleet_->name());
     for (const char* name : {"one", "two", "three", "four"}) fleet_->Start(name);
   }
   void TearDown() override {
