@@ -15,8 +15,7 @@ namespace kgen::integration {
 
 using k8s::core::v1::ConfigMap;
 
-Judge::Judge(const Connection& connection, const std::string& fleet)
-    : connection_(connection), prefix_(fleet + "-") {
+Judge::Judge(const Connection& connection, const std::string& fleet) : connection_(connection), prefix_(fleet + "-") {
   const auto list = Must(k8s::core::v1::Client(connection_).ConfigMaps("").List());
   for (const ConfigMap& map : list) See(map, true);
   thread_ = std::jthread(

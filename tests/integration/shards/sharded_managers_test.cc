@@ -52,11 +52,13 @@ class ShardedManagersTest : public ::testing::TestWithParam<Server> {
     ASSERT_NE(mkdtemp(folder.data()), nullptr);
     folder_ = folder;
     const auto connection = Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig()}))));
-    fleet_.emplace(connection, FleetOptions{.name = GetParam().gate ? "filtered" : "unfiltered",
-                                            .program = KGEN_SHARD_REPLICA,
-                                            .folder = folder_});
+    fleet_.emplace(connection, FleetOptions{.name = "fleet", .program = KGEN_SHARD_REPLICA, .folder = folder_});
     judge_.emplace(connection, fleet_->name());
-    for (const char* name : {"one", "two", "three", "four"}) fleet_->Start(name);
+    // Both tests have the same objects, and replicas of their own.
+    fleet_->Want(wanted_);
+    for (const char* name : {"one", "two", "three", "four"}) {
+      fleet_->Start(std::string(name) + (GetParam().gate ? "-filtered" : ""));
+    }
   }
   void TearDown() override {
     if (!RealApiServer::Present()) return;
