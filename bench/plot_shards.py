@@ -68,7 +68,7 @@ def draw(runs):
     for i, (label, run) in enumerate(timed):
         panels.append(over_time(label, run, LEFT + i * step, TOP + HEIGHT + GAP + 20, most))
     body = "\n".join(part for panel in panels for part in panel.parts)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + 3 * step}" height="{TOP + 2 * (HEIGHT + GAP + 20)}" '
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + 3 * step}" height="{TOP + (2 if timed else 1) * (HEIGHT + GAP + 20)}" '
             f'font-family="sans-serif" font-size="11">\n<rect width="100%" height="100%" fill="white"/>\n{body}\n</svg>\n')
 
 
