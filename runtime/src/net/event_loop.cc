@@ -307,6 +307,7 @@ class Loop final : public EventLoop {
   void Run() {
     current = this;
     detail::OnPostedThread() = true;
+    OpenSslUse::KeepObjectsOfThread();
     context_.run();
     {
       const MutexLock lock(mutex_);

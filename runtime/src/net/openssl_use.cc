@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "core/execution/thread.h"
 #include "core/memory/fork.h"
 #include "core/memory/mutex.h"
 
@@ -22,6 +23,9 @@ State& TheState() {
   static State& state = *new State;
   return state;
 }
+
+thread_local constinit int uses = 0;  // of the calling thread, one within the other
+thread_local constinit bool keeps_objects = false;
 
 struct EndAtExit {
   ~EndAtExit() {
@@ -42,7 +46,15 @@ void OpenSslUse::Prepare() {
   TheState().gone = true;
 }
 
-OpenSslUse::OpenSslUse() : lock_((Prepare(), TheState().mutex)), alive_(!TheState().gone && !detail::ForkedChild()) {}
+void OpenSslUse::KeepObjectsOfThread() noexcept { keeps_objects = true; }
+
+OpenSslUse::OpenSslUse() : lock_((Prepare(), TheState().mutex)), alive_(!TheState().gone && !detail::ForkedChild()) {
+  ++uses;
+}
+
+OpenSslUse::~OpenSslUse() {
+  if (--uses == 0 && alive_ && !keeps_objects && detail::IsStartedThread()) OPENSSL_thread_stop();
+}
 
 void OpenSslUse::Abandon(void* object) {
   const MutexLock lock(TheState().mutex);

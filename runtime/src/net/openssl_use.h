@@ -8,6 +8,10 @@
 //   if (use) SSL_CTX_free(context); else OpenSslUse::Abandon(context);
 //
 // The I/O thread of the process is joined before the handler runs (event_loop.cc) and need not check.
+//
+// OpenSSL also keeps objects for each thread, such as random generators, and frees them when the thread ends, but no
+// longer once its handler has run. The threads of an executor may end later than that, so they free these objects at
+// the end of each use.
 #ifndef KGEN_SRC_NET_OPENSSL_USE_H_
 #define KGEN_SRC_NET_OPENSSL_USE_H_
 
@@ -22,6 +26,7 @@ class OpenSslUse {
  public:
   // The analysis would report that the mutex is still held at the end. The destructor of `lock_` releases it.
   OpenSslUse() KGEN_NO_THREAD_SAFETY_ANALYSIS;
+  ~OpenSslUse();
   OpenSslUse(const OpenSslUse&) = delete;
   OpenSslUse& operator=(const OpenSslUse&) = delete;
 
@@ -32,6 +37,9 @@ class OpenSslUse {
   // Initializes OpenSSL, which registers its exit handler. Code that must end before that handler registers its own
   // handler after this call, because handlers are called in reverse order.
   static void Prepare();
+
+  // Lets OpenSSL keep its objects for the calling thread, which must end before the exit handler of OpenSSL runs.
+  static void KeepObjectsOfThread() noexcept;
 
   // Keeps an object of OpenSSL that can no longer be freed reachable, so that leak checkers do not report it.
   static void Abandon(void* object);

@@ -14,6 +14,13 @@
 #include "kgen/core/function.h"
 
 namespace kgen::detail {
+namespace {
+
+thread_local constinit bool started_thread = false;
+
+}  // namespace
+
+bool IsStartedThread() noexcept { return started_thread; }
 
 struct Thread::State {
   std::thread thread;
@@ -45,6 +52,7 @@ Thread Thread::Start(UniqueFunction<void()> function) {
   auto* state = new State;
   try {
     state->thread = std::thread([state, function = std::move(function)]() mutable {
+      started_thread = true;
       function();
       function = nullptr;  // destroys the captured values before the thread counts as ended
       state->ended.store(true, std::memory_order_release);

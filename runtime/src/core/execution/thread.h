@@ -37,6 +37,9 @@ class Thread {
   State* state_ = nullptr;
 };
 
+// Whether Thread::Start() has started the calling thread. It may then end while the process exits.
+bool IsStartedThread() noexcept;
+
 // Joins the released threads that have ended.
 void ReapThreads() noexcept;
 
