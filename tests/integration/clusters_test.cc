@@ -182,6 +182,29 @@ TEST_F(ClustersOnAServerTest, GoOnWithTheTokensThatTheirSecretsGet) {
   EXPECT_EQ(listener_->lists("rotates"), 1) << "no cache is filled again";
 }
 
+TEST_F(ClustersOnAServerTest, GoOnWithTheClientCertificatesThatTheirSecretsGet) {
+  Put("renewed", KubeconfigOf("certificate"));
+  ASSERT_TRUE(Serves("renewed"));
+  EXPECT_EQ(listener_->lists("renewed"), 1);
+
+  // The server refuses the user of the second certificate until it is granted the role: so it is this one that is used.
+  Put("renewed", KubeconfigOf("reader-certificate"));
+  std::string refused;
+  EXPECT_TRUE(Eventually(
+      [&] {
+        refused = Create("renewed");
+        return listener_->failed("renewed", Code::kForbidden);
+      },
+      90s, 1s));
+  EXPECT_FALSE(IsMarked(refused));
+  RealApiServer::Kubectl("create clusterrolebinding " + id_ + "-reader --clusterrole=" + id_ + " --user=kgen-reader");
+  EXPECT_TRUE(Eventually([&] { return IsMarked(refused); }, 90s)) << "the call is repeated";
+  EXPECT_TRUE(Serves("renewed"));
+  EXPECT_EQ(StateOf("renewed"), "running");
+  EXPECT_EQ(listener_->lists("renewed"), 1) << "no cache is filled again";
+  RealApiServer::Kubectl("delete clusterrolebinding " + id_ + "-reader");
+}
+
 TEST_F(ClustersOnAServerTest, ComeAndGoWithTheirSecretsAlone) {
   Put("stays", KubeconfigOf("certificate"));
   Put("goes", KubeconfigOf("token", Token("first")));

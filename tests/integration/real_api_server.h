@@ -18,8 +18,8 @@ class RealApiServer {
   // False outside of `./dev integration`; tests then call GTEST_SKIP().
   static bool Present();
 
-  // A kubeconfig file with the contexts "token" (the current one) and "certificate", both cluster admins, and "reader",
-  // a user without any rights until a test grants some.
+  // A kubeconfig file with the contexts "token" (the current one) and "certificate", both cluster admins, and "reader"
+  // and "reader-certificate", one user ("kgen-reader") without any rights until a test grants some.
   static std::string Kubeconfig();
 
   // Kills API server and etcd with SIGKILL. Their data stays. Returns when the process is gone.

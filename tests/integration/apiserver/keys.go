@@ -22,7 +22,8 @@ type authority struct {
 	key         crypto.Signer
 }
 
-// makeKeys writes ca.crt, server.crt and .key, client.crt and .key (the admin user), and sa.key for service accounts.
+// makeKeys writes ca.crt, server.crt and .key, client.crt and .key (the admin user), reader.crt and .key, and sa.key for
+// service accounts.
 func (s *site) makeKeys() error {
 	ca, err := s.newAuthority()
 	if err != nil {
@@ -37,12 +38,14 @@ func (s *site) makeKeys() error {
 	if err := s.issue(ca, "server", server); err != nil {
 		return err
 	}
-	client := &x509.Certificate{
-		Subject:     pkix.Name{CommonName: adminUser, Organization: []string{adminGroup}},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}
-	if err := s.issue(ca, "client", client); err != nil {
-		return err
+	for name, subject := range map[string]pkix.Name{
+		"client": {CommonName: adminUser, Organization: []string{adminGroup}},
+		"reader": {CommonName: readerUser},
+	} {
+		client := &x509.Certificate{Subject: subject, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+		if err := s.issue(ca, name, client); err != nil {
+			return err
+		}
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -11,8 +11,8 @@
 // With a COMMAND: starts the server, runs the command with the variables below, stops the server, exits with the
 // command's code. Without: prints the variables and serves until SIGINT or SIGTERM.
 //
-//	KGEN_TEST_KUBECONFIG  contexts "token" (the current one) and "certificate", both cluster admins, and "reader", a user
-//	                      without any rights until a test grants some
+//	KGEN_TEST_KUBECONFIG  contexts "token" (the current one) and "certificate", both cluster admins, and "reader" and
+//	                      "reader-certificate", a user without any rights until a test grants some
 //	KGEN_TEST_APISERVER   address of the control endpoint, http://127.0.0.1:PORT (see control.go)
 //	KGEN_TEST_KUBECTL     the kubectl beside this binary, when there is one
 //	KGEN_TEST_AUDIT_LOG   with --audit: a file with one JSON object for each request that the server received

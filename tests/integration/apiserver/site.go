@@ -18,7 +18,7 @@ const (
 	adminGroup = "system:masters"
 )
 
-// A second user, who may do nothing but what a test allows.
+// The user of the contexts "reader" and "reader-certificate", who may do nothing but what a test allows.
 const (
 	readerToken = "kgen-test-reader"
 	readerUser  = "kgen-reader"
@@ -110,8 +110,8 @@ func (s *site) choosePorts() error {
 }
 
 func (s *site) writeKubeconfig() error {
-	var parts [3]string
-	for i, name := range []string{"ca.crt", "client.crt", "client.key"} {
+	var parts [5]string
+	for i, name := range []string{"ca.crt", "client.crt", "client.key", "reader.crt", "reader.key"} {
 		text, err := os.ReadFile(s.path(name))
 		if err != nil {
 			return err
@@ -133,6 +133,8 @@ contexts:
   context: {cluster: test, user: certificate, namespace: default}
 - name: reader
   context: {cluster: test, user: reader, namespace: default}
+- name: reader-certificate
+  context: {cluster: test, user: reader-certificate, namespace: default}
 users:
 - name: token
   user:
@@ -144,6 +146,10 @@ users:
 - name: reader
   user:
     token: %s
-`, s.apiURL(), parts[0], adminToken, parts[1], parts[2], readerToken)
+- name: reader-certificate
+  user:
+    client-certificate-data: %s
+    client-key-data: %s
+`, s.apiURL(), parts[0], adminToken, parts[1], parts[2], readerToken, parts[3], parts[4])
 	return os.WriteFile(s.path("kubeconfig"), []byte(text), 0o600)
 }

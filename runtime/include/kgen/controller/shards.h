@@ -68,6 +68,14 @@ struct ShardStart {
 // Drain. What they throw counts as an error.
 class ShardWork : public SharedObject {
  public:
+  // Returns the load of all hashes, before any member works: what the first map is divided by. Called on one member,
+  // before Prepare(), when no member has said anything through ShardOptions::weights. May take long; after four lease
+  // durations the map is made without, and `stop` is requested, as it is when the member ends. An error is reported,
+  // and means the same as nothing. Default: nothing; then the first ranges are equal parts of all hashes, and since
+  // similar names have similar hashes, one member may get nearly everything until the members know their load.
+  virtual Result<std::vector<ShardWeight>> Survey(const std::stop_token& /*stop*/) {
+    return std::vector<ShardWeight>();
+  }
   // The ranges were assigned to this member, and others may still work on them: fills caches, so that Start() takes no
   // time. May take long. `stop` is requested if one of the ranges goes elsewhere, and when the member ends. An error is
   // reported, and the call made again after ShardOptions::retry_period.

@@ -271,6 +271,9 @@ Result<Shared<ControllerRunner>> ManagerState::AddController(detail::ControllerS
     auto watches = Resolve(std::move(spec.watches), spec.passes);
     if (!watches) return Fail(watches.error());
     if (Result<void> divided = CheckDivided(*watches); !divided) return Fail(divided.error());
+    for (const ControllerRunner::Watch& watch : *watches) {
+      if (sharded_ && watch.spec.role == detail::WatchSpec::Role::kFor) sharded_->AddCounted(watch.cache.kind_cache());
+    }
     rules = RulesOf(*watches);
     ControllerDefaults settings = SettingsOf(spec, ControllerRunner::KindOf(*watches));
     if (Result<void> enough = TakeThreads(settings.max_concurrent_reconciles); !enough) return Fail(enough.error());

@@ -15,9 +15,35 @@ constexpr Nanos kCountEvery = std::chrono::seconds(30);
 constexpr Nanos kFenceEvery = std::chrono::seconds(1);  // looks of Drain() whether writes are refused
 constexpr Nanos kShowLimit = std::chrono::seconds(1);   // for the caches to show what this process has written
 
+std::vector<ShardWeight> WeightsOf(const std::unordered_map<std::uint64_t, double>& loads) {
+  std::vector<ShardWeight> weights;
+  weights.reserve(loads.size());
+  for (const auto& [hash, load] : loads) weights.push_back({hash, load});
+  std::ranges::sort(weights, {}, &ShardWeight::hash);  // so that equal states give equal reports
+  return weights;
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------------ calls of the member
+
+void ShardedWork::AddCounted(Shared<KindCache> reconciled) {
+  const MutexLock lock(mutex_);
+  counted_first_.push_back(std::move(reconciled));
+}
+
+Result<std::vector<ShardWeight>> ShardedWork::Survey(const std::stop_token& stop) {
+  std::vector<Shared<KindCache>> caches;
+  {
+    const MutexLock lock(mutex_);
+    caches = counted_first_;
+  }
+  std::unordered_map<std::uint64_t, double> loads;
+  for (const Shared<KindCache>& each : caches) {
+    if (Result<void> counted = each->CountOnServer(loads, stop); !counted) return Fail(counted.error());
+  }
+  return WeightsOf(loads);
+}
 
 // The caches must be told in the order of the changes.
 void ShardedWork::Hold(const ShardRanges& more, const ShardRanges& less) {
@@ -226,9 +252,11 @@ void ShardedWork::EndTask() {
 
 void ShardedWork::Join() {
   const Shared<Waiter> waiter = executor_->MakeWaiter("work on shards to end");
+  std::vector<Shared<KindCache>> dropped;  // without the lock
   for (;;) {
     {
       const MutexLock lock(mutex_);
+      dropped = std::exchange(counted_first_, {});
       std::erase(waiters_, waiter);
       if (tasks_ == 0) return;
       waiters_.push_back(waiter);
@@ -257,10 +285,7 @@ std::vector<ShardWeight> ShardedWork::Weights() {
 void ShardedWork::CountObjects() {
   std::unordered_map<std::uint64_t, double> loads;
   for (const Shared<ShardedController>& controller : controllers()) controller->CountObjects(loads);
-  std::vector<ShardWeight> weights;
-  weights.reserve(loads.size());
-  for (const auto& [hash, load] : loads) weights.push_back({hash, load});
-  std::ranges::sort(weights, {}, &ShardWeight::hash);  // so that equal states give equal reports
+  std::vector<ShardWeight> weights = WeightsOf(loads);
   const MutexLock lock(mutex_);
   weights_ = std::move(weights);
   counted_ = executor_->clock()->Now();

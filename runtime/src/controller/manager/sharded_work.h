@@ -2,6 +2,7 @@
 //
 // ShardedWork: the work of a manager's member: the calls of all its controllers for the objects of some ranges.
 //
+//   Survey   counts the objects on the server
 //   Prepare  the caches hold the ranges, too
 //   Start    returns at once. A task waits until the caches have what earlier owners have written, makes the ranges
 //            active, and adds the key of every object in them to the queues
@@ -61,6 +62,10 @@ class ShardedWork final : public ShardWork {
         static_cast<double>(options.lease_duration.count()) / static_cast<double>(options.renew_deadline.count());
   }
 
+  // A controller of the manager reconciles the objects of this cache. Before the member runs.
+  void AddCounted(Shared<KindCache> reconciled);
+
+  Result<std::vector<ShardWeight>> Survey(const std::stop_token& stop) override;
   Result<void> Prepare(const ShardRanges& ranges, const std::stop_token& stop) override;
   void Start(const ShardRanges& ranges, const ShardStart& from) override;
   std::optional<ShardVersions> Drain(const ShardRanges& ranges) override;
@@ -154,6 +159,7 @@ class ShardedWork final : public ShardWork {
   int tasks_ KGEN_GUARDED_BY(mutex_) = 0;
   std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);  // of Drain() and Join()
   std::vector<Shared<ShardedController>> controllers_ KGEN_GUARDED_BY(mutex_);
+  std::vector<Shared<KindCache>> counted_first_ KGEN_GUARDED_BY(mutex_);  // by Survey(), until Join()
   std::vector<ShardWeight> weights_ KGEN_GUARDED_BY(mutex_);
   TimePoint counted_ KGEN_GUARDED_BY(mutex_) = TimePoint::min();
   bool counting_ KGEN_GUARDED_BY(mutex_) = false;

@@ -257,6 +257,32 @@ bool Assigner::Settled(const ShardMap& map) const {
   return std::ranges::none_of(members_, [&](const auto& each) { return !map.Has(each.first) && !Left(each.first); });
 }
 
+bool Assigner::NeedsSurvey() const {
+  if (map_.map && !map_.map->members.empty()) return false;
+  return std::ranges::none_of(members_,
+                              [](const auto& each) { return each.second.ack && !each.second.ack->weights.empty(); });
+}
+
+void Assigner::SetSurvey(std::vector<ShardWeight> weights, TimePoint until) {
+  survey_ = std::move(weights);
+  survey_until_ = until;
+}
+
+std::vector<ShardWeight> Assigner::Weights(const ShardMap& base, TimePoint now) const {
+  std::vector<ShardWeight> weights;
+  for (const auto& [name, member] : members_) {
+    if (member.ack) weights.insert(weights.end(), member.ack->weights.begin(), member.ack->weights.end());
+  }
+  if (now >= survey_until_) return weights;
+  for (const ShardWeight& each : survey_) {
+    const auto range = std::ranges::find_if(
+        base.ranges, [&](const MapRange& in) { return in.first <= each.hash && each.hash <= in.last; });
+    const ShardAck* const ack = range == base.ranges.end() ? nullptr : Ack(range->owner);
+    if (ack == nullptr || ack->weights.empty()) weights.push_back(each);
+  }
+  return weights;
+}
+
 std::optional<ShardMap> Assigner::Next(TimePoint now) {
   busy_ = true;
   const std::optional<ShardMap> base = Base(now);
@@ -269,10 +295,8 @@ std::optional<ShardMap> Assigner::Next(TimePoint now) {
     if (!gone && !Left(name)) next.members.push_back(name);
   }
   std::vector<std::string> eligible;
-  std::vector<ShardWeight> weights;
   for (const auto& [name, member] : members_) {
     if (!Injected(ShardBug::kForgetsVersions) && member.ack) Merge(next.versions, member.ack->versions);
-    if (member.ack) weights.insert(weights.end(), member.ack->weights.begin(), member.ack->weights.end());
     if (!next.Has(name) && MayJoin(name) && member.ack->by == base->by) next.members.push_back(name);
   }
   for (const std::string& name : next.members) {
@@ -287,7 +311,7 @@ std::optional<ShardMap> Assigner::Next(TimePoint now) {
                              return std::ranges::find(eligible, range.owner) == eligible.end();
                            });
   if (!may_balance) return {};
-  for (const Share& share : Divide(base->ranges, eligible, ShardLoad(std::move(weights)))) {
+  for (const Share& share : Divide(base->ranges, eligible, ShardLoad(Weights(*base, now)))) {
     next.ranges.push_back({share.first, share.last, share.owner});
   }
   if (same_members && SameOwners(next.ranges, base->ranges)) return {};

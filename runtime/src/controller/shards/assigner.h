@@ -56,6 +56,10 @@ class Assigner {
   void See(const SeenMap& map, const std::vector<SeenMember>& members, TimePoint now);
   // The members whose Leases were not renewed for their duration: to be deleted, if they are still the same.
   std::vector<SeenMember> Expired() const;
+  // Whether the next map is the first one, and no member has said what it could be divided by. Call it after See().
+  bool NeedsSurvey() const;
+  // What was counted before anybody worked. It counts until `until`, for hashes whose owner has said nothing yet.
+  void SetSurvey(std::vector<ShardWeight> weights, TimePoint until);
   // The next map, if it must change. Call it after See().
   std::optional<ShardMap> Next(TimePoint now);
   // Whether something is going on, so that a look is worth while soon.
@@ -83,12 +87,15 @@ class Assigner {
   std::vector<MapRange> HeldRanges() const;
   void TakeOver(ShardMap& next, const ShardMap& base, bool somebody_died) const;
   bool Settled(const ShardMap& map) const;
+  std::vector<ShardWeight> Weights(const ShardMap& base, TimePoint now) const;
 
   const Options options_;
   std::map<std::string, Watched> watched_{};
   std::map<std::string, SeenMember> members_{};  // of the last list
   SeenMap map_{};
   TimePoint without_map_since_{};  // of that Lease
+  std::vector<ShardWeight> survey_{};
+  TimePoint survey_until_{};
   bool busy_ = true;
 };
 

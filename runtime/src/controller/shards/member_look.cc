@@ -173,6 +173,7 @@ void MemberState::Assign(const std::vector<SeenMember>& members) {
   if (!Injected(ShardBug::kNoFence)) {
     for (const SeenMember& dead : assigner_.Expired()) Bury(dead);
   }
+  if (AwaitsSurvey(now)) return EndLook();
   next_map_ = assigner_.Next(now);
   if (next_map_ && stale) return WriteMap();
   // The list may have taken longer than it takes the elector to renew the Lease, so the version that was read before it

@@ -165,6 +165,7 @@ void MemberState::End(Result<void> result) {
   }
   compete_.request_stop();
   preparing_.request_stop();
+  survey_stop_.request_stop();
   renew_timer_.Cancel();
   deadline_timer_.Cancel();
   look_timer_.Cancel();
@@ -177,7 +178,7 @@ void MemberState::Changed() {
   PumpWork();
   Publish();
   if (phase_ == Phase::kEnding) {
-    if (sets_.calls_under_way()) return;
+    if (sets_.calls_under_way() || surveying_) return;
     work_timer_.Cancel();
     SetPhase(Phase::kEnded);
     return;
@@ -202,6 +203,7 @@ void MemberState::BecomeAssigner(const LeaderElector& elector) {
   elector_ = elector;
   assigning_ = true;
   assigner_.BeginTerm();
+  if (!surveying_) survey_end_.reset();
   Publish();
   LookSoon();
 }

@@ -85,6 +85,9 @@ class MemberState final : public SharedObject {
   void OnPrepared(const Result<void>& result);
   void Start(const Startable& what);
   void Drain(const WorkSets::Drain& what);
+  bool AwaitsSurvey(TimePoint now);
+  void BeginSurvey();
+  void OnSurveyed(const Result<std::vector<ShardWeight>>& weights);
   void OnDrained(std::uint64_t id, const Result<std::optional<ShardVersions>>& versions);
   void OnWorkTimer();
 
@@ -184,10 +187,13 @@ class MemberState final : public SharedObject {
   std::optional<Lease> map_lease_{};  // as last read
   std::optional<LeaderElector> elector_{};
   Assigner assigner_;
-  bool assigning_ = false;              // it holds the map
-  std::optional<ShardMap> next_map_{};  // to be written
-  std::string map_version_{};           // of the Lease with the map
-  TimePoint map_changed_{};             // when that version was first seen
+  bool assigning_ = false;                 // it holds the map
+  std::optional<ShardMap> next_map_{};     // to be written
+  std::optional<TimePoint> survey_end_{};  // since this member makes the map: for how long the first one waits
+  std::stop_source survey_stop_{};
+  bool surveying_ = false;     // a call of ShardWork::Survey() is under way
+  std::string map_version_{};  // of the Lease with the map
+  TimePoint map_changed_{};    // when that version was first seen
   std::set<std::string> burying_{};
   bool looking_ = false, look_again_ = false;
 

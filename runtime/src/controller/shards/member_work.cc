@@ -8,6 +8,13 @@
 #include "core/thrown.h"
 
 namespace kgen::controller {
+namespace {
+
+// In lease durations: how long the first map waits for a survey, and how long that counts. Members count their own
+// objects much earlier than that.
+constexpr int kSurveyLimit = 4;
+
+}  // namespace
 
 // Makes the calls that are due.
 void MemberState::PumpWork() {
@@ -37,6 +44,43 @@ void MemberState::OnWorkTimer() {
         "draining takes longer than drain_limit, so writes are refused from now on: " + refused.ToString());
   }
   Changed();
+}
+
+// Whether the first map must wait, because nobody knows yet what a range of hashes weighs.
+bool MemberState::AwaitsSurvey(TimePoint now) {
+  if (!assigner_.NeedsSurvey()) return false;
+  if (!survey_end_) {
+    survey_end_ = Later(now, kSurveyLimit * options_.lease_duration);
+    BeginSurvey();
+  }
+  if (now >= *survey_end_) survey_stop_.request_stop();
+  return surveying_ && now < *survey_end_;
+}
+
+void MemberState::BeginSurvey() {
+  surveying_ = true;
+  survey_stop_ = {};
+  CallWork(
+      "survey for shards of",
+      [stop = survey_stop_.get_token()](ShardWork& work) -> Result<std::vector<ShardWeight>> {
+        try {
+          return work.Survey(stop);
+        } catch (...) {
+          return Fail(detail::ErrorOfThrown("ShardWork::Survey"));
+        }
+      },
+      [](MemberState& self, const Result<std::vector<ShardWeight>>& weights) { self.OnSurveyed(weights); });
+}
+
+void MemberState::OnSurveyed(const Result<std::vector<ShardWeight>>& weights) {
+  surveying_ = false;
+  if (weights) {
+    assigner_.SetSurvey(*weights, Later(ShardTime(*clock_), kSurveyLimit * options_.lease_duration));
+  } else if (Live()) {
+    Failed(weights.error().With("the first shards are equal parts of all hashes, because nothing was counted"));
+  }
+  Changed();
+  LookSoon();
 }
 
 void MemberState::Prepare(ShardRanges ranges) {

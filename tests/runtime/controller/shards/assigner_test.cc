@@ -70,6 +70,48 @@ TEST_F(AssignerTest, MakesTheFirstMapAfterTheDurationOfALease) {
   EXPECT_TRUE(group_.map().ranges[0].list_anew);
 }
 
+TEST_F(AssignerTest, DividesTheFirstMapByASurveyAndForgetsItOnceAnOwnerHasCounted) {
+  const auto low = [](const ShardRanges& ranges) {
+    return ranges.Contains(1) + ranges.Contains(2) + ranges.Contains(3);
+  };
+  group_.Add("a");
+  group_.Add("b");
+  EXPECT_FALSE(group_.Look());
+  EXPECT_TRUE(group_.assigner().NeedsSurvey());
+  group_.assigner().SetSurvey({{1, 50}, {2, 50}, {3, 50}, {4, 50}}, TimePoint(60s));
+  group_.now() += 15s;
+  group_.RenewAll();
+  ASSERT_TRUE(group_.Look());
+  for (const char* name : {"a", "b"}) {
+    const ShardRanges ranges = group_.map().Of(name);
+    EXPECT_EQ(low(ranges) + ranges.Contains(4), 2) << name << " " << ranges.ToString();
+  }
+  // Another look, before anybody has counted, changes nothing.
+  EXPECT_EQ(group_.Settle(), 0);
+  EXPECT_FALSE(group_.assigner().NeedsSurvey());
+  // Whoever has 1 has counted, and most of it is gone.
+  const std::string owner = group_.map().Of("a").Contains(1) ? "a" : "b";
+  group_.members().at(owner).ack->weights = {{1, 1}};
+  EXPECT_GE(group_.Settle(), 1);
+  EXPECT_EQ(low(group_.map().Of(owner)), 3) << group_.map().Of(owner).ToString();
+}
+
+TEST_F(AssignerTest, ForgetsASurveyAfterSomeTime) {
+  group_.Add("a");
+  group_.Add("b");
+  group_.Look();
+  group_.assigner().SetSurvey({{1, 50}, {2, 50}}, TimePoint(30s));
+  group_.now() += 15s;
+  group_.RenewAll();
+  ASSERT_TRUE(group_.Look());
+  const ShardRanges before = group_.map().Of("a");
+  for (int n = 0; n < 4; ++n) {
+    group_.now() += 5s;
+    group_.Settle();
+  }
+  EXPECT_NE(group_.map().Of("a"), before) << "all hashes count alike";
+}
+
 TEST_F(AssignerTest, DropsADeadMemberOnlyAfterItsLeaseIsDeleted) {
   group_.Add("a");
   group_.Add("b");

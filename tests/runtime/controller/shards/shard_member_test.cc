@@ -35,6 +35,14 @@ using testing::TaskResult;
 // Work that remembers its calls.
 struct Calls : ShardWork {
   explicit Calls(Executor& of) : executor(of) {}
+  Result<std::vector<ShardWeight>> Survey(const std::stop_token& stop) override {
+    ++surveys;
+    if (surveys_until_stopped) {
+      (void)executor.MakeWaiter("a survey")->Wait(stop);
+      survey_stopped = stop.stop_requested();
+    }
+    return survey;
+  }
   Result<void> Prepare(const ShardRanges& ranges, const std::stop_token&) override {
     calls.push_back("prepare " + ranges.ToString());
     if (fail_prepare-- > 0) return Fail(Code::kUserCode, "no cache");
@@ -52,7 +60,9 @@ struct Calls : ShardWork {
   Executor& executor;
   std::vector<std::string> calls{};
   std::vector<ShardStart> starts{};
-  int fail_prepare = 0;
+  int fail_prepare = 0, surveys = 0;
+  bool surveys_until_stopped = false, survey_stopped = false;
+  Result<std::vector<ShardWeight>> survey{};
   Shared<Waiter> drains_until{};
   std::optional<ShardVersions> versions = ShardVersions{{"pods", "77"}};
 };
@@ -111,6 +121,55 @@ TEST_F(ShardMemberTest, StartsNothingAfterItsMachineWasSuspendedPastTheRenewDead
   EXPECT_THAT(a.work->calls, Not(Contains(HasSubstr("start"))));
   ASSERT_TRUE(a.ended->done());
   EXPECT_EQ(a.ended->result().error().code(), Code::kTimeout);
+}
+
+TEST_F(ShardMemberTest, OneMemberSurveysBeforeTheFirstMapWhichItDivides) {
+  const auto a = Join("a");
+  const auto b = Join("b");
+  for (const auto* each : {&a, &b}) (*each)->work->survey = std::vector<ShardWeight>{{1, 50}, {2, 50}};
+  cluster_.Advance(60s);
+  EXPECT_EQ(a->work->surveys + b->work->surveys, 1);
+  EXPECT_EQ(a->member->status().epoch, 1u);
+  EXPECT_NE(a->member->Owns(1), a->member->Owns(2));
+  EXPECT_NE(b->member->Owns(1), b->member->Owns(2));
+}
+
+TEST_F(ShardMemberTest, ASurveyThatTakesLongIsStoppedAndTheMapMadeWithoutIt) {
+  const auto a = Join("a");
+  a->work->surveys_until_stopped = true;
+  cluster_.Advance(58s);
+  EXPECT_EQ(a->member->status().epoch, 0u);
+  EXPECT_FALSE(a->work->survey_stopped);
+  cluster_.Advance(15s);
+  EXPECT_TRUE(a->work->survey_stopped);
+  EXPECT_EQ(a->member->ranges(), ShardRanges::All());
+  EXPECT_EQ(a->work->surveys, 1);
+}
+
+TEST_F(ShardMemberTest, ASurveyThatFailsIsReportedAndTheMapMadeWithoutIt) {
+  const auto a = Join("a");
+  a->work->survey = Fail(Code::kForbidden, "no list");
+  AwaitFirstMap();
+  EXPECT_EQ(a->member->ranges(), ShardRanges::All());
+}
+
+TEST_F(ShardMemberTest, EndsOnlyAfterItsSurveyHas) {
+  const auto a = Join("a");
+  a->work->surveys_until_stopped = true;
+  cluster_.Advance(10s);
+  ASSERT_EQ(a->work->surveys, 1);
+  Must(cluster_.Delete("leases", "default", "shop-a"));
+  cluster_.Advance(5s);
+  EXPECT_TRUE(a->work->survey_stopped);
+  ASSERT_TRUE(a->ended->done());
+  EXPECT_EQ(a->ended->result().error().code(), Code::kConflict);
+}
+
+TEST_F(ShardMemberTest, NobodySurveysWhatMembersHaveCounted) {
+  const auto a = Join("a", {.weights = [] { return std::vector<ShardWeight>{{1, 50}}; }});
+  AwaitFirstMap();
+  EXPECT_EQ(a->member->ranges(), ShardRanges::All());
+  EXPECT_EQ(a->work->surveys, 0);
 }
 
 TEST_F(ShardMemberTest, OwnsEverythingWhenItIsAlone) {

@@ -130,6 +130,24 @@ TEST_P(ShardedManagerTest, EachObjectIsReconciledByOneReplica) {
   EndAll();
 }
 
+TEST_P(ShardedManagerTest, TheFirstMapDividesNamespacesWhoseHashesAreClose) {
+  for (std::size_t i = 0; i < kTeams; ++i) {
+    teams_.push_back("team-0" + std::to_string(i));
+    ASSERT_EQ(ShardHash(teams_[i]) >> 60, ShardHash(teams_[0]) >> 60);
+    for (const char* name : {"map", "other"}) {
+      Must(cluster_.Add(ConfigMap{.metadata = {.name = name, .namespace_ = teams_[i]}}));
+    }
+  }
+  // They come at once, so the first map has both, and nothing is handed over.
+  Replica& a = Start("a");
+  Replica& b = Start("b");
+  cluster_.Advance(120s);
+  EXPECT_EQ(a.calls.size(), kTeams);
+  EXPECT_EQ(b.calls.size(), kTeams);
+  EXPECT_EQ(a.manager->shards()->epoch, 1u);
+  EndAll();
+}
+
 TEST_P(ShardedManagerTest, WhoeverRemainsGetsEveryObjectOfAReplicaThatLeaves) {
   AddTeams();
   Replica& a = Start("a");
