@@ -112,9 +112,10 @@ struct ShardOptions {
   // How long calls under way may write for a range that goes elsewhere. Default: 30 s.
   Nanos drain_limit = std::chrono::seconds(30);
   // Returns the load of hashes that this member knows of, its own or all: what the ranges are balanced by. Only the
-  // 256 largest are used. Called on a strand before each renewal, so it must be short and must not block. Default:
-  // none; if no member has it, all hashes count alike.
-  Function<std::vector<ShardWeight>()> weights{};
+  // 256 largest are used. Returns nothing while they are being counted, for example after the ranges of this member
+  // have changed: meanwhile nothing moves for balance alone. Called on a strand before each renewal, so it must be
+  // short and must not block. Default: none; if no member has it, all hashes count alike.
+  Function<std::optional<std::vector<ShardWeight>>()> weights{};
 };
 
 // For a page about the process.

@@ -56,7 +56,15 @@ void ShardedWork::Hold(const ShardRanges& more, const ShardRanges& less) {
 
 Result<void> ShardedWork::Prepare(const ShardRanges& ranges, const std::stop_token& stop) {
   Hold(ranges, {});
-  return caches_->WaitUntilHeld(stop);
+  NoteChange();
+  Result<void> held = caches_->WaitUntilHeld(stop);
+  NoteChange();
+  return held;
+}
+
+void ShardedWork::NoteChange() {
+  const MutexLock lock(mutex_);
+  ++changes_;
 }
 
 void ShardedWork::Start(const ShardRanges& ranges, const ShardStart& from) {
@@ -68,6 +76,7 @@ void ShardedWork::Start(const ShardRanges& ranges, const ShardStart& from) {
     started_.push_back({.id = id, .ranges = ranges, .from = from});
     stop = started_.back().stop.get_token();
     if (from.list_anew) unlisted_ |= ranges;
+    ++changes_;
     ++tasks_;
   }
   executor_->Blocking("start shards", [self = Shared<ShardedWork>(this), id, from, stop] {
@@ -88,6 +97,7 @@ void ShardedWork::CatchUp(std::uint64_t id, const ShardStart& from, const std::s
     const auto at = std::ranges::find(started_, id, &Started::id);
     if (at == started_.end()) return;
     at->active = true;
+    ++changes_;
     active = at->ranges;
     unlisted_ -= active;
   }
@@ -120,6 +130,7 @@ std::optional<ShardVersions> ShardedWork::Drain(const ShardRanges& ranges) {
   if (worked) versions = caches_->Versions(ranges, Later(executor_->clock()->Now(), kShowLimit));
   if (unsure) versions.reset();
   Hold({}, ranges);
+  NoteChange();
   for (const Shared<ShardedController>& controller : controllers()) controller->Forget(ranges);
   return versions;
 }
@@ -267,27 +278,31 @@ void ShardedWork::Join() {
 
 // ------------------------------------------------------------------------------------------------------------ weights
 
-std::vector<ShardWeight> ShardedWork::Weights() {
+std::optional<std::vector<ShardWeight>> ShardedWork::Weights() {
   const MutexLock lock(mutex_);
   const TimePoint now = executor_->clock()->Now();
-  const bool due = counted_ == TimePoint::min() || now - counted_ >= kCountEvery;
+  const bool changed = counted_changes_ != changes_;
+  const bool due = changed || counted_ == TimePoint::min() || now - counted_ >= kCountEvery;
   if (due && !counting_ && !started_.empty()) {
     counting_ = true;
     ++tasks_;
-    executor_->Blocking("count the objects of shards", [self = Shared<ShardedWork>(this)] {
-      self->CountObjects();
+    executor_->Blocking("count the objects of shards", [self = Shared<ShardedWork>(this), changes = changes_] {
+      self->CountObjects(changes);
       self->EndTask();
     });
   }
+  if (started_.empty()) return std::vector<ShardWeight>();
+  if (changed) return {};
   return weights_;
 }
 
-void ShardedWork::CountObjects() {
+void ShardedWork::CountObjects(std::uint64_t changes) {
   std::unordered_map<std::uint64_t, double> loads;
   for (const Shared<ShardedController>& controller : controllers()) controller->CountObjects(loads);
   std::vector<ShardWeight> weights = WeightsOf(loads);
   const MutexLock lock(mutex_);
   weights_ = std::move(weights);
+  counted_changes_ = changes;
   counted_ = executor_->clock()->Now();
   counting_ = false;
 }

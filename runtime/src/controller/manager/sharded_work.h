@@ -119,8 +119,9 @@ class ShardedWork final : public ShardWork {
   // Blocks until no task of this object runs. After the member has ended.
   void Join();
 
-  // ShardOptions::weights: the objects of each namespace. Counted on a thread of its own from time to time.
-  std::vector<ShardWeight> Weights();
+  // ShardOptions::weights: the objects of each namespace. Counted on a thread of its own, after each change of the
+  // ranges and from time to time.
+  std::optional<std::vector<ShardWeight>> Weights();
 
  private:
   // Ranges that were started.
@@ -140,7 +141,8 @@ class ShardedWork final : public ShardWork {
   void AwaitCalls(const ShardRanges& ranges);
   bool AwaitUnsure(const ShardRanges& ranges);
   std::vector<Shared<ShardedController>> controllers() const;
-  void CountObjects();
+  void NoteChange();
+  void CountObjects(std::uint64_t changes);
 
   const Shared<CachesState> caches_;
   const Shared<Executor> executor_;
@@ -163,6 +165,8 @@ class ShardedWork final : public ShardWork {
   std::vector<ShardWeight> weights_ KGEN_GUARDED_BY(mutex_);
   TimePoint counted_ KGEN_GUARDED_BY(mutex_) = TimePoint::min();
   bool counting_ KGEN_GUARDED_BY(mutex_) = false;
+  std::uint64_t changes_ KGEN_GUARDED_BY(mutex_) = 0;          // of what there is to count
+  std::uint64_t counted_changes_ KGEN_GUARDED_BY(mutex_) = 0;  // that `weights_` contain
 };
 
 }  // namespace kgen::controller

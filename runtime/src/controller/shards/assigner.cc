@@ -24,6 +24,7 @@ struct Piece {
   bool steady = false;
 };
 
+constexpr int kLoadsLast = 4;          // lease durations, in which whoever owns the hash should say it again
 constexpr std::size_t kFewRanges = 8;  // of one owner; with more, neighbours are joined
 
 // Joins neighbours with the same owner, if nothing is lost by it. The owner of two steady ones has acknowledged both
@@ -97,6 +98,7 @@ Result<std::vector<SeenMember>> ReadMembers(std::string_view list) {
 void Assigner::BeginTerm() {
   std::erase_if(watched_, [](const auto& each) { return !each.second.present; });
   members_.clear();
+  loads_.clear();
   map_ = {};
   busy_ = true;
 }
@@ -126,6 +128,7 @@ void Assigner::See(const SeenMap& map, const std::vector<SeenMember>& members, T
     if (std::exchange(seen.present, false)) seen.gone = now;
     if (now < Later(seen.gone, 4 * seen.duration)) watched_[name] = std::move(seen);
   }
+  NoteLoads(now);
   // Members of the map that were gone before this term.
   for (const std::string& name : map.map ? map.map->members : std::vector<std::string>()) {
     watched_.try_emplace(name, Watched{.duration = options_.lease_duration, .gone = now});
@@ -250,7 +253,7 @@ bool Assigner::Settled(const ShardMap& map) const {
   for (const std::string& name : map.members) {
     const ShardAck* const ack = Ack(name);
     if (ack == nullptr || ack->lineage != map.lineage || ack->epoch != map.epoch || ack->leaving || Expired(name) ||
-        !ack->draining.empty() || ack->working != map.Of(name)) {
+        ack->counting || !ack->draining.empty() || ack->working != map.Of(name)) {
       return false;
     }
   }
@@ -263,23 +266,31 @@ bool Assigner::NeedsSurvey() const {
                               [](const auto& each) { return each.second.ack && !each.second.ack->weights.empty(); });
 }
 
-void Assigner::SetSurvey(std::vector<ShardWeight> weights, TimePoint until) {
-  survey_ = std::move(weights);
-  survey_until_ = until;
+void Assigner::Survey(const std::vector<ShardWeight>& weights, TimePoint now) {
+  for (const ShardWeight& each : weights) loads_[each.hash] = {.load = each.load, .said = now};
 }
 
-std::vector<ShardWeight> Assigner::Weights(const ShardMap& base, TimePoint now) const {
-  std::vector<ShardWeight> weights;
+// A hash that two members name, because it has just moved, has the larger load of the two. What nobody says any more is
+// forgotten once others have gone on saying something for long enough.
+void Assigner::NoteLoads(TimePoint now) {
   for (const auto& [name, member] : members_) {
-    if (member.ack) weights.insert(weights.end(), member.ack->weights.begin(), member.ack->weights.end());
+    if (!member.ack) continue;
+    for (const ShardWeight& each : member.ack->weights) {
+      Load& known = loads_[each.hash];
+      known = {.load = known.said == now ? std::max(known.load, each.load) : each.load, .said = now};
+    }
   }
-  if (now >= survey_until_) return weights;
-  for (const ShardWeight& each : survey_) {
-    const auto range = std::ranges::find_if(
-        base.ranges, [&](const MapRange& in) { return in.first <= each.hash && each.hash <= in.last; });
-    const ShardAck* const ack = range == base.ranges.end() ? nullptr : Ack(range->owner);
-    if (ack == nullptr || ack->weights.empty()) weights.push_back(each);
-  }
+  TimePoint newest = TimePoint::min();
+  for (const auto& [hash, known] : loads_) newest = std::max(newest, known.said);
+  std::erase_if(loads_, [&](const auto& each) {
+    return newest >= Later(each.second.said, kLoadsLast * options_.lease_duration);
+  });
+}
+
+std::vector<ShardWeight> Assigner::Weights() const {
+  std::vector<ShardWeight> weights;
+  weights.reserve(loads_.size());
+  for (const auto& [hash, known] : loads_) weights.push_back({hash, known.load});
   return weights;
 }
 
@@ -311,7 +322,7 @@ std::optional<ShardMap> Assigner::Next(TimePoint now) {
                              return std::ranges::find(eligible, range.owner) == eligible.end();
                            });
   if (!may_balance) return {};
-  for (const Share& share : Divide(base->ranges, eligible, ShardLoad(Weights(*base, now)))) {
+  for (const Share& share : Divide(base->ranges, eligible, ShardLoad(Weights()))) {
     next.ranges.push_back({share.first, share.last, share.owner});
   }
   if (same_members && SameOwners(next.ranges, base->ranges)) return {};

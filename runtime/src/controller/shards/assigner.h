@@ -58,8 +58,8 @@ class Assigner {
   std::vector<SeenMember> Expired() const;
   // Whether the next map is the first one, and no member has said what it could be divided by. Call it after See().
   bool NeedsSurvey() const;
-  // What was counted before anybody worked. It counts until `until`, for hashes whose owner has said nothing yet.
-  void SetSurvey(std::vector<ShardWeight> weights, TimePoint until);
+  // What was counted before anybody worked.
+  void Survey(const std::vector<ShardWeight>& weights, TimePoint now);
   // The next map, if it must change. Call it after See().
   std::optional<ShardMap> Next(TimePoint now);
   // Whether something is going on, so that a look is worth while soon.
@@ -75,6 +75,7 @@ class Assigner {
     TimePoint gone{};      // when it was first missing
   };
   void Note(const SeenMember& member, Watched& seen, TimePoint now) const;
+  void NoteLoads(TimePoint now);
   bool Suspects(TimePoint now) const;  // somebody has not renewed its Lease for longer than usual
   bool Present(const std::string& name) const;
   bool Expired(const std::string& name) const;
@@ -87,15 +88,20 @@ class Assigner {
   std::vector<MapRange> HeldRanges() const;
   void TakeOver(ShardMap& next, const ShardMap& base, bool somebody_died) const;
   bool Settled(const ShardMap& map) const;
-  std::vector<ShardWeight> Weights(const ShardMap& base, TimePoint now) const;
+  std::vector<ShardWeight> Weights() const;
 
   const Options options_;
   std::map<std::string, Watched> watched_{};
   std::map<std::string, SeenMember> members_{};  // of the last list
   SeenMap map_{};
   TimePoint without_map_since_{};  // of that Lease
-  std::vector<ShardWeight> survey_{};
-  TimePoint survey_until_{};
+  // The load of each hash, as a member or a survey has last said, and when. It outlives the member that has said it,
+  // because whoever owns the hash next has to count first.
+  struct Load {
+    double load = 0;
+    TimePoint said{};
+  };
+  std::map<std::uint64_t, Load> loads_{};
   bool busy_ = true;
 };
 

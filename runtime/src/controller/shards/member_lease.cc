@@ -54,7 +54,11 @@ void MemberState::Write() {
   next.metadata.labels[kShardLabel] = options_.name;
   ShardAck ack = MakeAck();
   sent_ack_ = ToText(ack);
-  if (options_.weights) ack.weights = options_.weights();
+  if (options_.weights) {
+    std::optional<std::vector<ShardWeight>> weights = options_.weights();
+    ack.counting = !weights;
+    if (weights) ack.weights = *std::move(weights);
+  }
   next.metadata.annotations[kAckAnnotation] = ToText(ack);
   LeaseSpec& spec = *next.spec;
   spec.holderIdentity = name_;

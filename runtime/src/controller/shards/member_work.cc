@@ -10,9 +10,7 @@
 namespace kgen::controller {
 namespace {
 
-// In lease durations: how long the first map waits for a survey, and how long that counts. Members count their own
-// objects much earlier than that.
-constexpr int kSurveyLimit = 4;
+constexpr int kSurveyLimit = 4;  // lease durations for which the first map waits for a survey
 
 }  // namespace
 
@@ -75,7 +73,7 @@ void MemberState::BeginSurvey() {
 void MemberState::OnSurveyed(const Result<std::vector<ShardWeight>>& weights) {
   surveying_ = false;
   if (weights) {
-    assigner_.SetSurvey(*weights, Later(ShardTime(*clock_), kSurveyLimit * options_.lease_duration));
+    assigner_.Survey(*weights, ShardTime(*clock_));
   } else if (Live()) {
     Failed(weights.error().With("the first shards are equal parts of all hashes, because nothing was counted"));
   }

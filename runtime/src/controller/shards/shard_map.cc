@@ -180,6 +180,7 @@ std::string ToText(const ShardAck& ack) {
   json object = {{"lineage", ack.lineage}, {"epoch", ack.epoch}, {"by", ByText(ack.by)}};
   if (ack.joining) object["joining"] = true;
   if (ack.leaving) object["leaving"] = true;
+  if (ack.counting) object["counting"] = true;
   for (const auto& [name, ranges] :
        {std::pair("working", &ack.working), std::pair("draining", &ack.draining), std::pair("unsure", &ack.unsure)}) {
     if (!ranges->empty()) object[name] = ranges->ToString();
@@ -201,6 +202,7 @@ std::optional<ShardAck> ParseAck(std::string_view text) {
   };
   ack.joining = is_set("joining");
   ack.leaving = is_set("leaving");
+  ack.counting = is_set("counting");
   for (const auto& [name, into] :
        {std::pair("working", &ack.working), std::pair("draining", &ack.draining), std::pair("unsure", &ack.unsure)}) {
     Result<ShardRanges> ranges = ShardRanges::Parse(TextAt(object, name));

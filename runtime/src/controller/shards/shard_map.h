@@ -57,6 +57,7 @@ struct ShardAck {
   ShardRanges unsure{};    // went elsewhere, and what was written for them is not known
   ShardVersions versions{};
   std::vector<ShardWeight> weights{};
+  bool counting = false;  // what these will be is not known yet
 };
 // The acknowledgements by the name of the member's Lease.
 using ShardAcks = std::map<std::string, ShardAck, std::less<>>;

@@ -70,46 +70,103 @@ TEST_F(AssignerTest, MakesTheFirstMapAfterTheDurationOfALease) {
   EXPECT_TRUE(group_.map().ranges[0].list_anew);
 }
 
-TEST_F(AssignerTest, DividesTheFirstMapByASurveyAndForgetsItOnceAnOwnerHasCounted) {
-  const auto low = [](const ShardRanges& ranges) {
-    return ranges.Contains(1) + ranges.Contains(2) + ranges.Contains(3);
-  };
-  group_.Add("a");
-  group_.Add("b");
-  EXPECT_FALSE(group_.Look());
-  EXPECT_TRUE(group_.assigner().NeedsSurvey());
-  group_.assigner().SetSurvey({{1, 50}, {2, 50}, {3, 50}, {4, 50}}, TimePoint(60s));
-  group_.now() += 15s;
-  group_.RenewAll();
-  ASSERT_TRUE(group_.Look());
-  for (const char* name : {"a", "b"}) {
-    const ShardRanges ranges = group_.map().Of(name);
-    EXPECT_EQ(low(ranges) + ranges.Contains(4), 2) << name << " " << ranges.ToString();
+// Four hashes close to each other.
+class CloseHashesTest : public AssignerTest {
+ protected:
+  static int Held(const ShardRanges& ranges) {
+    int held = 0;
+    for (std::uint64_t hash = 1; hash <= 4; ++hash) held += ranges.Contains(hash) ? 1 : 0;
+    return held;
   }
-  // Another look, before anybody has counted, changes nothing.
-  EXPECT_EQ(group_.Settle(), 0);
-  EXPECT_FALSE(group_.assigner().NeedsSurvey());
-  // Whoever has 1 has counted, and most of it is gone.
-  const std::string owner = group_.map().Of("a").Contains(1) ? "a" : "b";
-  group_.members().at(owner).ack->weights = {{1, 1}};
-  EXPECT_GE(group_.Settle(), 1);
-  EXPECT_EQ(low(group_.map().Of(owner)), 3) << group_.map().Of(owner).ToString();
+  // Makes the first map for a and b, by a survey.
+  void Begin() {
+    group_.Add("a");
+    group_.Add("b");
+    EXPECT_FALSE(group_.Look());
+    EXPECT_TRUE(group_.assigner().NeedsSurvey());
+    group_.assigner().Survey({{1, 50}, {2, 50}, {3, 50}, {4, 50}}, TimePoint());
+    group_.now() += 15s;
+    group_.RenewAll();
+    EXPECT_TRUE(group_.Look());
+    EXPECT_EQ(group_.Settle(), 0);
+    EXPECT_FALSE(group_.assigner().NeedsSurvey());
+  }
+  // The members say what they have: 50 for each hash, or `load`.
+  void Count(double load = 50) {
+    for (auto& [name, member] : group_.members()) {
+      member.ack->weights.clear();
+      for (std::uint64_t hash = 1; hash <= 4; ++hash) {
+        if (group_.map().Of(name).Contains(hash)) member.ack->weights.push_back({hash, load});
+      }
+    }
+  }
+};
+
+TEST_F(CloseHashesTest, TheFirstMapDividesByASurveyAsLongAsNobodyHasCounted) {
+  Begin();
+  EXPECT_EQ(Held(group_.map().Of("a")), 2);
+  EXPECT_EQ(Held(group_.map().Of("b")), 2);
+  for (int n = 0; n < 30; ++n) {
+    group_.now() += 5s;
+    EXPECT_EQ(group_.Settle(), 0);
+  }
 }
 
-TEST_F(AssignerTest, ForgetsASurveyAfterSomeTime) {
-  group_.Add("a");
-  group_.Add("b");
-  group_.Look();
-  group_.assigner().SetSurvey({{1, 50}, {2, 50}}, TimePoint(30s));
-  group_.now() += 15s;
-  group_.RenewAll();
-  ASSERT_TRUE(group_.Look());
-  const ShardRanges before = group_.map().Of("a");
-  for (int n = 0; n < 4; ++n) {
-    group_.now() += 5s;
-    group_.Settle();
+TEST_F(CloseHashesTest, WhatOwnersCountReplacesTheSurvey) {
+  Begin();
+  Count();
+  SeenMember& owner = group_.members().at(group_.map().Of("a").Contains(1) ? "a" : "b");
+  ASSERT_EQ(owner.ack->weights.size(), 2u);
+  for (ShardWeight& each : owner.ack->weights) each.load = 1;
+  EXPECT_GE(group_.Settle(), 1);
+  EXPECT_EQ(Held(group_.map().Of(owner.name)), 3);
+}
+
+TEST_F(CloseHashesTest, ForgetsALoadThatNobodySaysAnyMore) {
+  Begin();
+  Count();
+  EXPECT_EQ(group_.Settle(), 0);
+  SeenMember& owner = group_.members().at(group_.map().Of("a").Contains(1) ? "a" : "b");
+  owner.ack->weights = {{1, 50}};
+  for (int n = 0; n < 11; ++n) {
+    group_.now() += 2s;
+    EXPECT_EQ(group_.Settle(), 0) << n;
   }
-  EXPECT_NE(group_.map().Of("a"), before) << "all hashes count alike";
+  group_.now() += 30s;
+  EXPECT_GE(group_.Settle(), 1);
+  EXPECT_EQ(Held(group_.map().Of(owner.name)), 3);
+}
+
+TEST_F(CloseHashesTest, DividesWhatADeadMemberHadByWhatItHasSaid) {
+  Begin();
+  group_.Add("c");
+  Count();
+  group_.Settle();
+  group_.Add("d");
+  Count();
+  group_.Settle();
+  ASSERT_EQ(Held(group_.map().Of("d")), 1);
+  Count();
+  group_.Settle();
+  group_.members().erase("d");
+  group_.members().erase("c");
+  group_.now() += 60s;
+  group_.RenewAll();
+  Count();
+  group_.Look();
+  for (const char* name : {"a", "b"}) EXPECT_EQ(Held(group_.map().Of(name)), 2) << name;
+}
+
+TEST_F(CloseHashesTest, MovesNothingForBalanceWhileAMemberCounts) {
+  Begin();
+  Count();
+  SeenMember& owner = group_.members().at(group_.map().Of("a").Contains(1) ? "a" : "b");
+  for (ShardWeight& each : owner.ack->weights) each.load = 1;
+  SeenMember& other = group_.members().at(owner.name == "a" ? "b" : "a");
+  other.ack->counting = true;
+  EXPECT_EQ(group_.Settle(), 0);
+  other.ack->counting = false;
+  EXPECT_GE(group_.Settle(), 1);
 }
 
 TEST_F(AssignerTest, DropsADeadMemberOnlyAfterItsLeaseIsDeleted) {

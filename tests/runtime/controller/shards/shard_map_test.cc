@@ -85,7 +85,8 @@ TEST(ShardAckTest, IsTheSameAfterItsTextWasRead) {
                      .draining = {{20, 29}},
                      .unsure = {{40, kEnd}},
                      .versions = {{"pods", "17"}},
-                     .weights = {{3, 2.5}, {8, 1}}};
+                     .weights = {{3, 2.5}, {8, 1}},
+                     .counting = true};
   const std::optional<ShardAck> read = ParseAck(ToText(ack));
   ASSERT_TRUE(read);
   EXPECT_EQ(ToText(*read), ToText(ack));
@@ -93,6 +94,7 @@ TEST(ShardAckTest, IsTheSameAfterItsTextWasRead) {
   EXPECT_EQ(read->draining, ack.draining);
   EXPECT_EQ(read->unsure, ack.unsure);
   EXPECT_TRUE(read->leaving);
+  EXPECT_TRUE(read->counting);
   ASSERT_THAT(read->weights, SizeIs(2));
   EXPECT_EQ(read->weights[0].load, 2.5);
 }

@@ -358,7 +358,7 @@ TEST_F(ShardMemberTest, BalancesByTheWeightsOfItsUser) {
   AwaitFirstMap();
   cluster_.Advance(10s);
   int of_a = 0;
-  for (const ShardWeight& each : options.weights()) of_a += a->member->Owns(each.hash) ? 1 : 0;
+  for (const ShardWeight& each : *options.weights()) of_a += a->member->Owns(each.hash) ? 1 : 0;
   EXPECT_GE(of_a, 16);
   EXPECT_LE(of_a, 24);
   a->stop.request_stop();

@@ -148,6 +148,26 @@ TEST_P(ShardedManagerTest, TheFirstMapDividesNamespacesWhoseHashesAreClose) {
   EndAll();
 }
 
+TEST_P(ShardedManagerTest, NothingMovesTwiceWhenAReplicaJoinsOrLeaves) {
+  for (int i = 0; i < 24; ++i) {
+    teams_.push_back("team-" + std::to_string(10 + i));
+    for (int n = 0; n <= i % 3; ++n) {
+      Must(cluster_.Add(ConfigMap{.metadata = {.name = "map-" + std::to_string(n), .namespace_ = teams_.back()}}));
+    }
+  }
+  Replica& a = Start("a");
+  Replica& b = Start("b");
+  cluster_.Advance(60s);
+  EXPECT_EQ(a.manager->shards()->epoch, 1u);
+  Start("c");
+  cluster_.Advance(120s);
+  EXPECT_EQ(a.manager->shards()->epoch, 2u) << "after a join";
+  b.stop.request_stop();
+  cluster_.Advance(120s);
+  EXPECT_LE(a.manager->shards()->epoch, 4u) << "one map without its ranges, and one without itself";
+  EndAll();
+}
+
 TEST_P(ShardedManagerTest, WhoeverRemainsGetsEveryObjectOfAReplicaThatLeaves) {
   AddTeams();
   Replica& a = Start("a");
