@@ -116,8 +116,10 @@ TEST(Function, TakesLambdasPointersAndTheFunctionsOfTheStandardLibrary) {
   EXPECT_EQ(function(2) + function(3), 7);
   function = std::function<int(int)>(&Twice);
   EXPECT_EQ(function(3), 6);
+#ifdef __cpp_lib_move_only_function
   function = std::move_only_function<int(int)>(&Twice);
   EXPECT_EQ(function(4), 8);
+#endif
   function = Function<int(int)>(Twice);
   EXPECT_EQ(function(5), 10);
 }
@@ -125,15 +127,19 @@ TEST(Function, TakesLambdasPointersAndTheFunctionsOfTheStandardLibrary) {
 TEST(Function, ConvertsToTheFunctionsOfTheStandardLibrary) {
   const std::function<int(int)> copyable = Function<int(int)>(Twice);
   EXPECT_EQ(copyable(2), 4);
+#ifdef __cpp_lib_move_only_function
   std::move_only_function<int(int)> unique = UniqueFunction<int(int)>(Twice);
   EXPECT_EQ(unique(3), 6);
+#endif
 }
 
 TEST(Function, IsEmptyWhenItIsMadeFromSomethingEmpty) {
   EXPECT_FALSE(UniqueFunction<void()>());
   EXPECT_FALSE(UniqueFunction<void()>(nullptr));
   EXPECT_FALSE(UniqueFunction<void()>(std::function<void()>()));
+#ifdef __cpp_lib_move_only_function
   EXPECT_FALSE(UniqueFunction<void()>(std::move_only_function<void()>()));
+#endif
   EXPECT_FALSE(UniqueFunction<void()>(Function<void()>()));
   EXPECT_FALSE(UniqueFunction<void()>(static_cast<void (*)()>(nullptr)));
   EXPECT_FALSE(Function<void()>(std::function<void()>()));

@@ -7,7 +7,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <functional>
 #include <new>
 #include <stop_token>
 #include <string>
@@ -74,8 +73,8 @@ inline constexpr KeyType kKeyType = {
     .text = [](const void* key) { return KeyText(*static_cast<const Key*>(key)); },
 };
 
-// The user's reconcile function; several threads may call it at once.
-using Reconciler = std::move_only_function<Result<Requeue>(const void* key) const>;
+// Calls the user's reconcile function; several threads may call it at once.
+using Reconciler = UniqueFunction<Result<Requeue>(const void* key)>;
 
 // Receives a copy of an item that is handed out. It is called with the queue's lock held; if it throws, the item stays
 // in the queue.

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Counts what a cache would hold, before any process holds something.
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_map>
@@ -18,6 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kPageSize = 500;
+constexpr Nanos kPageLimit = std::chrono::seconds(10);  // a stop waits for the page under way
 
 // A page of a list of metadata: the namespaces of its objects, and the token of the next page.
 struct Page {
@@ -53,7 +55,10 @@ Result<void> KindCache::CountOnServer(std::unordered_map<std::uint64_t, double>&
     do {
       if (stop.stop_requested()) return Fail(Code::kCancelled, "counting the objects of " + name() + " was stopped");
       Result<ApiRequest> request = resource.List(options);
-      if (request) request->accept = client::kAcceptMetadataList;
+      if (request) {
+        request->accept = client::kAcceptMetadataList;
+        request->timeout = kPageLimit;
+      }
       const Result<std::string> body = kgen::detail::CallForBody(state_->connection(), std::move(request));
       Result<Page> page = body ? ReadPage(*body) : Fail(body.error());
       if (!page) return Fail(page.error().With("count the objects of " + name()));

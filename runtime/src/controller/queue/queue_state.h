@@ -70,7 +70,7 @@ class QueueState final : public detail::AnyWorkQueue {
   struct Processing : SharedObject {
     Processing(detail::Reconciler function, std::stop_token token, bool drains)
         : reconcile(std::move(function)), stop(std::move(token)), drain(drains) {}
-    const detail::Reconciler reconcile;
+    mutable detail::Reconciler reconcile;
     const std::stop_token stop;
     const bool drain;
     UniqueFunction<void()> done{};  // of Start(), otherwise null
