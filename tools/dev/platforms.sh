@@ -78,6 +78,7 @@ platforms_run() {
   root=build/platforms/$suite-root
   debian_base "$suite" "$root"
   cp /etc/resolv.conf "$root/etc/resolv.conf"
+  printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
   mkdir -p "$root/source" "build/platforms/$name"
   read -ra tests <<<"${2:-}"
   if [ ${#tests[@]} -eq 0 ]; then
