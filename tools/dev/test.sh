@@ -76,6 +76,9 @@ verb_test() {
   run_tests dev "$filter" ${1:+-L gtest} ${targets:+-R "^(${targets//$'\n'/|})(\\.[0-9]+)?\$"}
 }
 
+# What a sanitizer does not run: programs that the compiler refuses, and the second seed of the tests that take longest.
+sanitize_without='-RefusedTest.*:Seeds/RotationTest.*/1:Seeds/TroubleTest.*/1:Seeds/CertificatesPropertyTest.*/1'
+
 verb_sanitize() {
   local tree=${1:-} host
   case $tree in address | thread) ;; *) die "usage: ./dev sanitize address|thread [FILTER]" ;; esac
@@ -88,7 +91,7 @@ verb_sanitize() {
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:second_deadlock_stack=1}
   export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-22
-  run_tests "$tree" "${2:-}" -L gtest
+  run_tests "$tree" "${2:-$sanitize_without}" -L gtest
 }
 
 verb_golden() {
