@@ -134,7 +134,7 @@ bool EventWriter::PassesSpamFilter(std::string object, TimePoint now) {
 // Gives the record a name that no other record of this recorder has.
 void EventWriter::Rename(Record& record) {
   const std::chrono::nanoseconds wall = record.event.eventTime.value().time_since_epoch();
-  last_stamp_ = std::max(last_stamp_ + 1, static_cast<std::uint64_t>(std::max(wall.count(), std::int64_t{0})));
+  last_stamp_ = std::max(last_stamp_ + 1, static_cast<std::uint64_t>(std::max<std::int64_t>(wall.count(), 0)));
   record.event.metadata.name = EventName(record.event.regarding->name, last_stamp_);
 }
 
