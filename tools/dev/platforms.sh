@@ -14,16 +14,16 @@ platforms_rows() {
 bookworm-gcc-12 bookworm g++-12 g++-12
 bookworm-clang-19 bookworm clang++-19 clang-19
 bookworm-clang-22 bookworm clang++-22 clang-22
-bookworm-clang-19-libc++ bookworm clang++-19 clang-19,libc++-19-dev,libc++abi-19-dev libc++
-bookworm-clang-22-libc++ bookworm clang++-22 clang-22,libc++-22-dev,libc++abi-22-dev libc++
+bookworm-clang-19-libc++ bookworm clang++-19 clang-19,libc++-19-dev,libc++abi-19-dev,libc++1-19,libc++abi1-19 libc++
+bookworm-clang-22-libc++ bookworm clang++-22 clang-22,libc++-22-dev,libc++abi-22-dev,libc++1-22,libc++abi1-22 libc++
 bookworm-arm64 bookworm aarch64-linux-gnu-g++ g++-aarch64-linux-gnu,qemu-user arm64
 trixie-gcc-12 trixie g++-12 g++-12
 trixie-gcc-13 trixie g++-13 g++-13
 trixie-gcc-14 trixie g++-14 g++-14
 trixie-clang-19 trixie clang++-19 clang-19
 trixie-clang-22 trixie clang++-22 clang-22
-trixie-clang-19-libc++ trixie clang++-19 clang-19,libc++-19-dev,libc++abi-19-dev libc++
-trixie-clang-22-libc++ trixie clang++-22 clang-22,libc++-22-dev,libc++abi-22-dev libc++
+trixie-clang-19-libc++ trixie clang++-19 clang-19,libc++-19-dev,libc++abi-19-dev,libc++1-19,libc++abi1-19 libc++
+trixie-clang-22-libc++ trixie clang++-22 clang-22,libc++-22-dev,libc++abi-22-dev,libc++1-22,libc++abi1-22 libc++
 trixie-arm64 trixie aarch64-linux-gnu-g++ g++-aarch64-linux-gnu,qemu-user arm64
 END_OF_ROWS
 }
@@ -48,7 +48,9 @@ platforms_script() {
       echo "dpkg --add-architecture arm64; apt-get -q update"
       echo "$install ${platforms_libraries[*]/%/:arm64}"
       echo "export PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig"
+      # Boost's files for CMake are in the folder of this machine's libraries, where a cross build does not look.
       arguments+=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64
+        "-DBoost_DIR=\$(echo /usr/lib/x86_64-linux-gnu/cmake/Boost-*)"
         -DCMAKE_CROSSCOMPILING_EMULATOR=/usr/bin/qemu-aarch64)
       ;;
     libc++)

@@ -34,11 +34,11 @@ int Run() {
   factory.Start();
   kgen::Must(factory.WaitForCacheSync());
   const auto read = informer.Lister().Gadgets("default").Get("first");
-  if (!read || (*read)->spec->size != 3) return 1;
+  if (!read || read->spec->size != 3) return 1;
 
   gadget.spec->color = "RED";
   const bool refused = !kgen::Validate(gadget).valid();
-  std::cout << (*read)->metadata.name << " has size " << *(*read)->spec->size << "\n";
+  std::cout << read->metadata.name << " has size " << *read->spec->size << "\n";
   return refused ? 0 : 1;
 }
 
