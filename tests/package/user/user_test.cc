@@ -30,10 +30,10 @@ int Run() {
   kgen::Must(gadgets.Create(gadget));
 
   acme::SharedInformerFactory factory{acme::Clientset(connection)};
-  const auto informer = factory.User().V1().Gadgets();
+  const auto lister = factory.User().V1().Gadgets().Lister();
   factory.Start();
   kgen::Must(factory.WaitForCacheSync());
-  const auto read = informer.Lister().Gadgets("default").Get("first");
+  const auto read = lister.Gadgets("default").Get("first");
   if (!read || read->spec->size != 3) return 1;
 
   gadget.spec->color = "RED";
