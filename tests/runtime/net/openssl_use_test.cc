@@ -46,7 +46,9 @@ Marks UseAndLook() {
     const OpenSslUse use;
     EXPECT_TRUE(use);
     MarkGenerator();
-    { const OpenSslUse inner; }
+    {
+      const OpenSslUse inner;
+    }
     marks.in_use = GeneratorIsMarked();
   }
   const OpenSslUse use;

@@ -132,8 +132,8 @@ class KindCache final : public SharedObject {
   Result<void> WaitUntilHeld(const std::stop_token& stop, TimePoint deadline) const;
   // The objects in these ranges; all of them if the cache is whole.
   std::vector<AnyRef> Held(const ShardRanges& ranges) const;
-  // In kind_cache_count.cc. Adds the number of objects on the server that a whole cache would have, by the hash of their
-  // namespace. Blocks, and lists their metadata page by page.
+  // In kind_cache_count.cc. Adds the number of objects on the server that a whole cache would have, by the hash of
+  // their namespace. Blocks, and lists their metadata page by page.
   Result<void> CountOnServer(std::unordered_map<std::uint64_t, double>& loads, const std::stop_token& stop) const;
   Result<void> WaitUntilReached(std::string_view version, const std::stop_token& stop, TimePoint deadline) const;
   // Informers that list the newest state, and the numbers for Informer::WaitUntilHeld().
