@@ -29,7 +29,6 @@ namespace {
 using namespace std::chrono_literals;
 using k8s::core::v1::ConfigMap;
 using k8s::core::v1::Secret;
-using ::testing::HasSubstr;
 
 // How often the caches of each cluster were filled, and which codes the failures of its calls had.
 class Listener final : public Observer {

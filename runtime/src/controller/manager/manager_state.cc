@@ -445,7 +445,7 @@ std::optional<Result<void>> ManagerState::Advance(const Shared<Waiter>& waker) {
   const std::stop_token end = end_.get_token();
   if (step_ == Step::kSyncing) {
     if (!syncing_) syncing_.emplace(caches_.state(), waker);
-    const std::optional<Result<void>> synced = syncing_->Poll(end);
+    std::optional<Result<void>> synced = syncing_->Poll(end);
     look_again_ = synced ? Waiter::kNoDeadline : syncing_->look_again();
     if (!synced) return std::nullopt;
     syncing_.reset();
@@ -462,7 +462,7 @@ std::optional<Result<void>> ManagerState::Advance(const Shared<Waiter>& waker) {
     }
   }
   if (step_ == Step::kAcquiring) {
-    const std::optional<Result<void>> acquired = elector_ ? elector_->state()->PollAcquired(waker) : Result<void>();
+    std::optional<Result<void>> acquired = elector_ ? elector_->state()->PollAcquired(waker) : Result<void>();
     if (end.stop_requested()) {
       if (elector_) elector_->state()->Stop();
       return Result<void>();
