@@ -8,22 +8,23 @@
 platforms_own_tests=(core_test core_execution_test codec_test)
 platforms_all_tests=("${platforms_own_tests[@]}" validation_test net_test client_test)
 
-# name, suite, compiler, its packages, standard library or processor. Without these two columns: libstdc++, this machine.
+# name, suite, compiler, its packages, and the standard library or processor, or that GoogleTest, which Debian compiles
+# with a newer GCC, must be compiled as well. Without the last column: libstdc++, this machine.
 platforms_rows() {
   cat <<'END_OF_ROWS'
 bookworm-gcc-12 bookworm g++-12 g++-12
 bookworm-clang-19 bookworm clang++-19 clang-19
 bookworm-clang-22 bookworm clang++-22 clang-22
-bookworm-clang-19-libc++ bookworm clang++-19 clang-19,libc++-19-dev,libc++abi-19-dev,libc++1-19,libc++abi1-19 libc++
-bookworm-clang-22-libc++ bookworm clang++-22 clang-22,libc++-22-dev,libc++abi-22-dev,libc++1-22,libc++abi1-22 libc++
+bookworm-clang-19-libc++ bookworm clang++-19 clang-19,libc++-19-dev,libc++abi-19-dev libc++
+bookworm-clang-22-libc++ bookworm clang++-22 clang-22,libc++-22-dev,libc++abi-22-dev libc++
 bookworm-arm64 bookworm aarch64-linux-gnu-g++ g++-aarch64-linux-gnu,qemu-user arm64
-trixie-gcc-12 trixie g++-12 g++-12
-trixie-gcc-13 trixie g++-13 g++-13
+trixie-gcc-12 trixie g++-12 g++-12 gtest
+trixie-gcc-13 trixie g++-13 g++-13 gtest
 trixie-gcc-14 trixie g++-14 g++-14
 trixie-clang-19 trixie clang++-19 clang-19
 trixie-clang-22 trixie clang++-22 clang-22
-trixie-clang-19-libc++ trixie clang++-19 clang-19,libc++-19-dev,libc++abi-19-dev,libc++1-19,libc++abi1-19 libc++
-trixie-clang-22-libc++ trixie clang++-22 clang-22,libc++-22-dev,libc++abi-22-dev,libc++1-22,libc++abi1-22 libc++
+trixie-clang-19-libc++ trixie clang++-19 clang-19,libc++-19-dev,libc++abi-19-dev libc++
+trixie-clang-22-libc++ trixie clang++-22 clang-22,libc++-22-dev,libc++abi-22-dev libc++
 trixie-arm64 trixie aarch64-linux-gnu-g++ g++-aarch64-linux-gnu,qemu-user arm64
 END_OF_ROWS
 }
@@ -53,14 +54,17 @@ platforms_script() {
         "-DBoost_DIR=\$(echo /usr/lib/x86_64-linux-gnu/cmake/Boost-*)"
         -DCMAKE_CROSSCOMPILING_EMULATOR=/usr/bin/qemu-aarch64)
       ;;
-    libc++)
-      # GoogleTest is compiled with the standard library of the tests.
+    gtest | libc++)
+      # GoogleTest is compiled with the compiler and the standard library of the tests. libc++ is linked statically,
+      # because Debian has one version alone of the shared one.
+      local stdlib='' link='' last=''
+      [ "$variant" != libc++ ] || stdlib=-stdlib=libc++ link="-stdlib=libc++ -static-libstdc++" last=-lc++abi
       echo "$install g++ ${platforms_libraries[*]} googletest"
       echo "cmake -G Ninja -S /usr/src/googletest -B /gtest-build/$name -DCMAKE_INSTALL_PREFIX=/gtest/$name \
-        -DCMAKE_CXX_COMPILER=$compiler -DCMAKE_CXX_FLAGS=-stdlib=libc++"
+        -DCMAKE_CXX_COMPILER=$compiler -DCMAKE_C_COMPILER=${arguments[1]#*=} -DCMAKE_CXX_FLAGS=$stdlib"
       echo "cmake --build /gtest-build/$name --target install"
-      arguments+=(-DCMAKE_CXX_FLAGS=-stdlib=libc++ -DCMAKE_EXE_LINKER_FLAGS=-stdlib=libc++
-        -DCMAKE_PREFIX_PATH="/gtest/$name")
+      arguments+=("-DCMAKE_CXX_FLAGS=$stdlib" "'-DCMAKE_EXE_LINKER_FLAGS=$link'"
+        "-DCMAKE_CXX_STANDARD_LIBRARIES=$last" "-DCMAKE_PREFIX_PATH=/gtest/$name")
       ;;
     *) echo "$install ${platforms_libraries[*]}" ;;
   esac
