@@ -57,7 +57,8 @@ platforms_script() {
     gtest | libc++)
       # GoogleTest is compiled with the compiler and the standard library of the tests. libc++ is linked statically,
       # because Debian has one version alone of the shared one.
-      local stdlib='' link='' last=''
+      # An older GCC links with its own libstdc++, which lacks names that Debian's libraries take from the newer one.
+      local stdlib='' link=-Wl,--allow-shlib-undefined last=''
       [ "$variant" != libc++ ] || stdlib=-stdlib=libc++ link="-stdlib=libc++ -static-libstdc++" last=-lc++abi
       echo "$install g++ ${platforms_libraries[*]} googletest"
       echo "cmake -G Ninja -S /usr/src/googletest -B /gtest-build/$name -DCMAKE_INSTALL_PREFIX=/gtest/$name \
