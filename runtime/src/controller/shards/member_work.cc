@@ -75,7 +75,8 @@ void MemberState::OnSurveyed(const Result<std::vector<ShardWeight>>& weights) {
   if (weights) {
     assigner_.Survey(*weights, ShardTime(*clock_));
   } else if (Live()) {
-    Failed(weights.error().With("the first shards are equal parts of all hashes, because nothing was counted"));
+    Say(LogLevel::kWarning,
+        "the first shards are equal parts of all hashes, because the survey failed: " + weights.error().ToString());
   }
   Changed();
   LookSoon();

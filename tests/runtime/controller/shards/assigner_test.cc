@@ -91,12 +91,12 @@ class CloseHashesTest : public AssignerTest {
     EXPECT_EQ(group_.Settle(), 0);
     EXPECT_FALSE(group_.assigner().NeedsSurvey());
   }
-  // The members say what they have: 50 for each hash, or `load`.
-  void Count(double load = 50) {
+  // The members say what they have: 50 for each hash.
+  void Count() {
     for (auto& [name, member] : group_.members()) {
       member.ack->weights.clear();
       for (std::uint64_t hash = 1; hash <= 4; ++hash) {
-        if (group_.map().Of(name).Contains(hash)) member.ack->weights.push_back({hash, load});
+        if (group_.map().Of(name).Contains(hash)) member.ack->weights.push_back({hash, 50});
       }
     }
   }

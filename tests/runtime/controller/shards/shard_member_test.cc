@@ -67,6 +67,11 @@ struct Calls : ShardWork {
   std::optional<ShardVersions> versions = ShardVersions{{"pods", "77"}};
 };
 
+struct MemberLog final : Observer {
+  void OnLogged(const Logged& e) override { messages.emplace_back(e.message); }
+  std::vector<std::string> messages{};
+};
+
 struct Member {
   Member(Cluster& cluster, std::string identity, ShardOptions options = {})
       : Member(cluster, std::move(identity), std::move(options), cluster.Connection()) {}
@@ -147,10 +152,14 @@ TEST_F(ShardMemberTest, ASurveyThatTakesLongIsStoppedAndTheMapMadeWithoutIt) {
 }
 
 TEST_F(ShardMemberTest, ASurveyThatFailsIsReportedAndTheMapMadeWithoutIt) {
-  const auto a = Join("a");
-  a->work->survey = Fail(Code::kForbidden, "no list");
-  AwaitFirstMap();
-  EXPECT_EQ(a->member->ranges(), ShardRanges::All());
+  const Shared<MemberLog> log = MakeShared<MemberLog>();
+  Cluster cluster({.observer = log});
+  Member a(cluster, "a");
+  a.work->survey = Fail(Code::kForbidden, "list orders: no");
+  cluster.Advance(22s);
+  EXPECT_EQ(a.member->ranges(), ShardRanges::All());
+  EXPECT_THAT(log->messages, Contains(AllOf(HasSubstr("equal parts"), HasSubstr("list orders: no"))));
+  EXPECT_THAT(log->messages, Not(Contains(HasSubstr("grant")))) << "which would be rights to Leases";
 }
 
 TEST_F(ShardMemberTest, EndsOnlyAfterItsSurveyHas) {
