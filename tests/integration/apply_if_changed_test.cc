@@ -39,10 +39,13 @@ class ApplyIfChangedOnAServerTest : public ::testing::Test {
   void TearDown() override {
     if (clientset_) Must(clientset_->CoreV1().Namespaces().Delete(namespace_));
   }
-  // Every request of the client that it returns would fail.
-  CachedClient WithoutRequests(const CachedClient& client) {
+  // ApplyIfChanged by a client whose requests fail. The read before it waits until the cache has what `client` wrote:
+  // a client whose stop is requested would not wait.
+  template <typename T>
+  auto ApplyWithoutRequests(const CachedClient& client, const T& wanted) {
+    Must(client.Get<T>({namespace_, std::string(wanted.metadata.name)}));
     stop_.request_stop();
-    return client.With(stop_.get_token());
+    return ApplyIfChanged(client.With(stop_.get_token()), wanted);
   }
 
   const std::string namespace_ = "apply-" + std::to_string(std::chrono::system_clock::now().time_since_epoch() / 1ms);
@@ -60,7 +63,7 @@ TEST_F(ApplyIfChangedOnAServerTest, SendsNothingForAPortWhoseProtocolTheServerFi
   EXPECT_EQ(Must(ApplyIfChanged(client, wanted)).operation, OperationResult::kCreated);
   const auto created = Must(client.Get<Service>({namespace_, "web"}));
   ASSERT_EQ(created->spec->ports[0].protocol, "TCP");
-  const auto again = ApplyIfChanged(WithoutRequests(client), wanted);
+  const auto again = ApplyWithoutRequests(client, wanted);
   ASSERT_TRUE(again.has_value()) << again.error();
   EXPECT_EQ(again->operation, OperationResult::kUnchanged);
   // A change is sent.
@@ -86,28 +89,27 @@ TEST_F(ApplyIfChangedOnAServerTest, SendsAStatefulSetWithVolumesOnce) {
   EXPECT_EQ(Must(ApplyIfChanged(client, wanted)).operation, OperationResult::kCreated);
   const auto created = Must(client.Get<StatefulSet>({namespace_, "web"}));
   ASSERT_EQ(created->spec->volumeClaimTemplates[0].spec->volumeMode, "Filesystem");
-  const auto again = ApplyIfChanged(WithoutRequests(client), wanted);
+  const auto again = ApplyWithoutRequests(client, wanted);
   ASSERT_TRUE(again.has_value()) << again.error();
   EXPECT_EQ(again->operation, OperationResult::kUnchanged);
   // As a controller of StatefulSets does.
   StatefulSet seen = *created;
   seen.status->replicas = 1;
   Must(client.UpdateStatus(seen));
-  const auto beside = ApplyIfChanged(WithoutRequests(client), wanted);
+  const auto beside = ApplyWithoutRequests(client, wanted);
   ASSERT_TRUE(beside.has_value()) << beside.error();
   // The manager applies a member that the server has added before.
-  EXPECT_FALSE(ApplyIfChanged(WithoutRequests(client), with_mode(R"("volumeMode":"Filesystem",)")));
+  EXPECT_FALSE(ApplyWithoutRequests(client, with_mode(R"("volumeMode":"Filesystem",)")));
   wanted.spec->replicas = 2;
   EXPECT_EQ(Must(ApplyIfChanged(client, wanted)).operation, OperationResult::kUpdated);
-  EXPECT_TRUE(ApplyIfChanged(WithoutRequests(client), wanted));
+  EXPECT_TRUE(ApplyWithoutRequests(client, wanted));
   // A process that has just started knows no answer.
   Caches others(clientset_->connection(), CachesOptions());
   others.Start({});
   const CachedClient restarted(others, "shop");
-  Must(restarted.Get<StatefulSet>({namespace_, "web"}));
-  EXPECT_FALSE(ApplyIfChanged(WithoutRequests(restarted), wanted));
+  EXPECT_FALSE(ApplyWithoutRequests(restarted, wanted));
   EXPECT_EQ(Must(ApplyIfChanged(restarted, wanted)).operation, OperationResult::kUnchanged);
-  EXPECT_TRUE(ApplyIfChanged(WithoutRequests(restarted), wanted));
+  EXPECT_TRUE(ApplyWithoutRequests(restarted, wanted));
 }
 
 }  // namespace
