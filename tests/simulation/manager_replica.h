@@ -55,6 +55,7 @@ class ManagerReplica {
   const std::string& name() const { return name_; }
   const std::string& term() const { return term_; }  // the identity of its member
   bool running() const { return running_; }
+  bool stopping() const { return stop_.stop_requested(); }
   const std::optional<Result<void>>& ended() const { return ended_; }
   std::optional<ShardStatus> shards() const { return manager_ ? manager_->shards() : std::nullopt; }
   bool assigns() const {

@@ -331,7 +331,7 @@ class ManagerRun {
   bool Quiet() const {
     return std::ranges::all_of(replicas_, [&](const auto& each) {
       const std::optional<ShardStatus> status = each->shards();
-      return each->running() && status && status->waiting.empty() && status->draining.empty() &&
+      return each->running() && !each->stopping() && status && status->waiting.empty() && status->draining.empty() &&
              status->members.size() == replicas_.size();
     });
   }

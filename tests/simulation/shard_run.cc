@@ -271,14 +271,15 @@ class ShardRun {
     if (failure_.empty() && !Quiet()) world_.fail("S3", "the members do not follow the map");
   }
 
-  // Whether all members that are not stopped follow the newest map, and have nothing to do.
+  // Whether all members follow the newest map and have nothing to do. A member that began to leave before the calm is
+  // none to take over from another.
   bool Quiet() const {
     const Result<std::string> lease = cluster_.Get("leases", "default", world_.options.name);
     if (!lease || lease->find(controller::kMapAnnotation) == std::string::npos) return false;
     return std::ranges::all_of(replicas_, [&](const auto& each) {
       const ShardStatus status = each->member()->status();
-      return each->running() && status.epoch == world_.epoch && status.waiting.empty() && status.draining.empty() &&
-             status.members.size() == replicas_.size();
+      return each->running() && !each->stopping() && status.epoch == world_.epoch && status.waiting.empty() &&
+             status.draining.empty() && status.members.size() == replicas_.size();
     });
   }
 
