@@ -307,7 +307,7 @@ Result<void> Kubeconfig::AddList(const KubeconfigFile& file, const yaml::Node& d
     return Wrong(file, node->mark(),
                  std::string(list) + ": expected a list, found " + std::string(yaml::Describe(node->kind())));
   }
-  static const yaml::Node kNothing;
+  static const yaml::Node kNothing{};
   std::vector<std::pair<std::string_view, yaml::Mark>> seen;
   for (const yaml::Node& item : node->items()) {
     if (!item.is_map()) {
