@@ -4,6 +4,7 @@
 // store and handler. One thread runs everything in a fixed order, so that counts are the same each time.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -213,17 +214,19 @@ Result<Figures> FindPods(const std::vector<std::string>& arguments) {
   UpdatedPods& pods = MakePods(arguments);
   if (Result<void> synced = pods.Sync(items->text()); !synced) return Fail(std::move(synced).error());
   const auto informer = pods.Pods().Informer();
+  if (Has(arguments, "count")) Heap::StartCounting();
   if (Result<void> added = informer.AddIndex("uid", FieldPath("metadata.uid")); !added) return Fail(added.error());
+  const auto heap = static_cast<double>(Heap::Live());
   const auto indexer = informer.Indexer();
   const std::vector<String> uids = indexer.Snapshot().IndexValues("uid");
   if (uids.size() != kManyPods) return Fail(Code::kInternal, "not every pod is in the index");
   std::size_t found = 0;
-  if (Has(arguments, "count")) Heap::StartCounting();
+  const std::int64_t before = Heap::Allocations();
   CALLGRIND_START_INSTRUMENTATION;
   for (const String& uid : uids) found += indexer.OneByIndex("uid", uid) ? 1 : 0;
   CALLGRIND_STOP_INSTRUMENTATION;
   if (found != uids.size()) return Fail(Code::kInternal, "the index did not find every pod");
-  return Figures{{"allocations", static_cast<double>(Heap::Allocations())}};
+  return Figures{{"allocations", static_cast<double>(Heap::Allocations() - before)}, {"index_heap", heap}};
 }
 
 // ----------------------------------------------------------------------------------------------- in the parent
@@ -256,11 +259,14 @@ Result<double> Instructions(const std::string& child, const Prepared& prepared, 
   return total;
 }
 
-Result<double> Allocations(const std::string& child, Prepared& prepared, std::size_t count) {
+Result<double> Counted(const std::string& child, Prepared& prepared, const char* figure, std::size_t count) {
   prepared.arguments.emplace_back("count");
   const Result<Figures> figures = RunChild(child, prepared.arguments);
   if (!figures) return Fail(figures.error());
-  return figures->at("allocations") / static_cast<double>(count);
+  return figures->at(figure) / static_cast<double>(count);
+}
+Result<double> Allocations(const std::string& child, Prepared& prepared, std::size_t count) {
+  return Counted(child, prepared, "allocations", count);
 }
 
 Result<double> InstructionsPerUpdate(std::size_t count, Encoded encoded) {
@@ -294,6 +300,12 @@ Result<double> AllocationsPerRead(const std::string& child) {
   Prepared prepared;
   PrepareUpdates(kManyPods, Encoded::kJson, prepared);
   return Allocations(child, prepared, kManyPods);
+}
+
+Result<double> HeapPerIndexValue() {
+  Prepared prepared;
+  PrepareUpdates(kManyPods, Encoded::kJson, prepared);
+  return Counted("finds", prepared, "index_heap", kManyPods);
 }
 
 Result<double> AllocationsPerUpdate(Encoded encoded) {
@@ -331,8 +343,9 @@ void AddUpdateRows(Budget& budget) {
   budget.Add(Row{"get_instructions", 545, "instructions/get", [] { return InstructionsPerRead("gets"); }});
   budget.Add(Row{"get_allocations", 0, "allocations/get", [] { return AllocationsPerRead("gets"); }});
   budget.Add(Child{"finds", FindPods});
-  budget.Add(Row{"find_instructions", 576, "instructions/look-up", [] { return InstructionsPerRead("finds"); }});
+  budget.Add(Row{"find_instructions", 518, "instructions/look-up", [] { return InstructionsPerRead("finds"); }});
   budget.Add(Row{"find_allocations", 0, "allocations/look-up", [] { return AllocationsPerRead("finds"); }});
+  budget.Add(Row{"index_heap", 72, "bytes/value", HeapPerIndexValue});
   budget.Add(Child{"relisted", RelistPods});
   budget.Add(Row{"relist_instructions", 35'000, kPerPod, [] { return InstructionsPerRelistedPod(kJson); }});
   budget.Add(Row{"relist_allocations", 4.5, "allocations/pod", [] { return AllocationsPerRelistedPod(kJson); }});

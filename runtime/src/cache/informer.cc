@@ -237,7 +237,7 @@ Result<void> Informer::AddIndex(std::string_view name, const FieldPath& path) {
   Result<ResolvedPath> resolved = ResolvedPath::Resolve(path, table_);
   if (!resolved) return Fail(resolved.error().With("index \"" + std::string(name) + "\""));
   return AddIndex(name, [path = *std::move(resolved)](const AnyRef& object, IndexSink& sink) {
-    path.Visit(object.object(), [&](std::string_view value) { sink.Add(value); });
+    path.Visit(object.object(), [&](const String& value) { sink.Add(value); });
   });
 }
 

@@ -76,12 +76,13 @@ std::string NoSuchField(std::string_view name, const TypeTable& table) {
 }
 
 template <typename T>
-std::string_view Number(T value, char (&buffer)[32]) {
+String Number(T value) {
+  char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  return {buffer, static_cast<std::size_t>(end - buffer)};
+  return std::string_view(buffer, static_cast<std::size_t>(end - buffer));
 }
 
-using Sink = Function<void(std::string_view)>;
+using Sink = Function<void(const String&)>;
 
 // Emits the text of a value of one of the text types, if it is set.
 void EmitText(const void* value, ValueKind kind, const Sink& sink) {
@@ -98,16 +99,15 @@ void EmitText(const void* value, ValueKind kind, const Sink& sink) {
     case ValueKind::kString:
     case ValueKind::kDuration:
     case ValueKind::kBytes:
-      return sink(static_cast<const String*>(value)->view());
+      return sink(*static_cast<const String*>(value));
     default:
       return;
   }
 }
 
 void EmitMember(const void* member, ValueKind kind, const Sink& sink) {
-  char buffer[32];
   const auto emit = [&]<typename T>(const Optional<T>& value) {
-    if (value.has_value()) sink(Number(*value, buffer));
+    if (value.has_value()) sink(Number(*value));
   };
   switch (kind) {
     case ValueKind::kBool:
@@ -126,16 +126,15 @@ void EmitMember(const void* member, ValueKind kind, const Sink& sink) {
 }
 
 void EmitValue(const void* value, ValueKind kind, const Sink& sink) {
-  char buffer[32];
   switch (kind) {
     case ValueKind::kBool:
       return sink(*static_cast<const bool*>(value) ? "true" : "false");
     case ValueKind::kInt32:
-      return sink(Number(*static_cast<const std::int32_t*>(value), buffer));
+      return sink(Number(*static_cast<const std::int32_t*>(value)));
     case ValueKind::kInt64:
-      return sink(Number(*static_cast<const std::int64_t*>(value), buffer));
+      return sink(Number(*static_cast<const std::int64_t*>(value)));
     case ValueKind::kDouble:
-      return sink(Number(*static_cast<const double*>(value), buffer));
+      return sink(Number(*static_cast<const double*>(value)));
     default:
       return EmitText(value, kind, sink);
   }
@@ -233,7 +232,7 @@ void Walk(const Place& place, const Steps& steps, std::size_t next, const Sink& 
 
 }  // namespace
 
-void ResolvedPath::Visit(const void* object, const Function<void(std::string_view)>& sink) const {
+void ResolvedPath::Visit(const void* object, const Sink& sink) const {
   Walk({object, ValueKind::kStruct, false, nullptr, nullptr}, steps_, 0, sink);
 }
 

@@ -21,6 +21,7 @@
 #include "client/request/connection_state.h"
 #include "kgen/cache/dynamic_informer.h"
 #include "kgen/cache/factory.h"
+#include "kgen/core/field_path.h"
 #include "kgen/core/memory.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/unstructured.h"
@@ -65,6 +66,7 @@ AnyRef Make(int i, std::string_view mood = "") {
   PartialObjectMetadata object{.metadata = {.name = "object-" + std::to_string(i), .namespace_ = "default"}};
   object.metadata.labels["own"] = "a-value-of-its-own-" + std::to_string(i);
   object.metadata.labels["shared"] = "value-" + std::to_string(i % kShared);
+  object.metadata.labels["pair"] = "a-value-of-two-objects-" + std::to_string(i / 2);
   object.metadata.labels["mood"] = mood;
   return MakeRef(std::move(object)).any();
 }
@@ -110,6 +112,21 @@ TEST(StoreCostTest, MakesNoVersionOfASetOfObjectsForEachObjectOfAList) {
   EXPECT_EQ(store->Snapshot().ByIndex("shared", "value-3").size(), static_cast<std::size_t>(kObjects / kShared));
 }
 
+// Neither for the text, which is the object's, nor for the object. What is left is nodes for several values each.
+TEST(StoreCostTest, TakesNoBlockForAnIndexValueThatASingleObjectHas) {
+  auto store = MakeShared<Store>();
+  ReplaceAll(*store, All());
+  const std::int64_t before = LiveBlocks();
+  ASSERT_TRUE(store->AddIndex("own", ByLabel("own")));
+  const ResolvedPath path = *ResolvedPath::Resolve(FieldPath("metadata.labels['own']"), PartialObjectMetadata::kTable);
+  ASSERT_TRUE(store->AddIndex("path", [&](const AnyRef& object, IndexSink& sink) {
+    path.Visit(object.object(), [&](const String& value) { sink.Add(value); });
+  }));
+  EXPECT_LT(LiveBlocks() - before, kObjects);
+  EXPECT_EQ(store->Snapshot().ByIndex("own", "a-value-of-its-own-17").size(), 1u);
+  EXPECT_EQ(store->Snapshot().ByIndex("path", "a-value-of-its-own-17").size(), 1u);
+}
+
 #ifndef KGEN_TEST_WITHOUT_OWN_NEW
 // Wherever it fails, its changes are undone. Index functions belong to the user, so their exceptions are reported.
 TEST(StoreCostTest, DoesNotChangeTheStoreWhenATransactionRunsOutOfMemory) {
@@ -118,6 +135,7 @@ TEST(StoreCostTest, DoesNotChangeTheStoreWhenATransactionRunsOutOfMemory) {
   for (std::int64_t given = 0;; ++given) {
     auto store = MakeShared<Store>();
     ASSERT_TRUE(store->AddIndex("shared", ByLabel("shared")));
+    ASSERT_TRUE(store->AddIndex("pair", ByLabel("pair")));
     Transaction some{.changes = {}, .version = "1"};
     for (int i = 0; i < 100; ++i) some.changes.push_back(Put(Make(i)));
     ReplaceAll(*store, std::move(some));
@@ -145,6 +163,7 @@ TEST(StoreCostTest, DoesNotChangeTheStoreWhenATransactionRunsOutOfMemory) {
     ASSERT_EQ(store->Snapshot().version(), "1") << given;
     store->Apply({{Put(Make(1'000))}, "2"});
     ASSERT_EQ(store->Snapshot().ByIndex("shared", "value-0").size(), 11u) << given;
+    ASSERT_EQ(store->Snapshot().ByIndex("pair", "a-value-of-two-objects-4").size(), 2u) << given;
   }
   EXPECT_GT(failed, 5);
   EXPECT_EQ(LiveBlocks(), before);

@@ -67,8 +67,8 @@ Entries Indexed(const AnySnapshot& view) {
   Entries entries;
   for (const Index& index : view.state().indexes) {
     index.values.ForEach([&](const ValueLeaf& value) {
-      EXPECT_FALSE(value.objects().empty());
-      value.objects().ForEach([&](const ObjectLeaf& leaf) {
+      EXPECT_NE(value.size(), 0u);
+      value.ForEach([&](const ObjectLeaf& leaf) {
         entries.emplace(index.definition->name, value.key(), leaf.object().object(), leaf.stale());
       });
     });
@@ -81,7 +81,7 @@ class EntrySink final : public IndexSink {
  public:
   EntrySink(std::string index, const ObjectLeaf& leaf, Entries& entries)
       : index_(std::move(index)), leaf_(leaf), entries_(entries) {}
-  void Add(std::string_view value) override { entries_.emplace(index_, value, leaf_.object().object(), leaf_.stale()); }
+  void Add(String value) override { entries_.emplace(index_, value.str(), leaf_.object().object(), leaf_.stale()); }
 
  private:
   std::string index_;

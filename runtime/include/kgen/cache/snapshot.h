@@ -26,9 +26,11 @@
 namespace kgen {
 
 // Collects the values of one object for one index; an index function calls Add() for each. Equal values count once.
+// Takes anything that converts to a string_view. The index shares the text of a member of the object that is a String,
+// and keeps a copy of other text.
 class IndexSink {
  public:
-  virtual void Add(std::string_view value) = 0;
+  virtual void Add(String value) = 0;
 
  protected:
   ~IndexSink() = default;

@@ -16,6 +16,7 @@
 
 #include "kgen/core/function.h"
 #include "kgen/core/result.h"
+#include "kgen/core/string.h"
 #include "kgen/core/type_table.h"
 
 namespace kgen {
@@ -41,7 +42,7 @@ class ResolvedPath {
 
   // Calls `sink` with the text of each present scalar at the path (text as it is, numbers in decimal, booleans as true
   // and false, times and quantities as written). Structs, lists of structs and Json values at the end give nothing.
-  void Visit(const void* object, const Function<void(std::string_view)>& sink) const;
+  void Visit(const void* object, const Function<void(const String&)>& sink) const;
 
  private:
   struct Step {

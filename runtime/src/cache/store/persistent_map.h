@@ -58,6 +58,8 @@ template <typename Leaf>
 class PersistentMap {
   static constexpr unsigned kBits = 5;
   static constexpr unsigned kHashBits = 60;
+  // A smaller node gets no room for leaves that may follow: most nodes of a large map stay this small.
+  static constexpr std::size_t kManyWords = 40;
   struct Node;
   struct Slot;
 
@@ -385,7 +387,6 @@ class PersistentMap {
     return NewNode(born, Words(leaves, children));
   }
   static Node* NewNode(std::uint64_t born, std::size_t words) {
-    words += words % 2;  // the heap allocates in multiples of 16 bytes
     return ::new (detail::Allocate(words * 8)) Node{born, nullptr, 0, 0, 0, static_cast<std::uint32_t>(words)};
   }
   static void CopySlots(Slot* to, const Slot* from, std::size_t count) noexcept {
@@ -400,7 +401,7 @@ class PersistentMap {
     std::size_t words = Words(old->leaf_count + more_leaves, children + more_children);
     if (in_place) {
       if (words <= old->words) return *old;
-      words += words / 4;  // many leaves will follow
+      if (words >= kManyWords) words += words / 4;  // many leaves will follow
     }
     Node* const node = NewNode(edit.version, words);
     node->leaf_map = old->leaf_map;

@@ -12,11 +12,10 @@ namespace {
 
 using State = AnySnapshot::State;
 
-// Returns the objects with that value, or null.
-const ObjectMap* FindByIndex(const State& state, std::string_view index, std::string_view value) noexcept {
+// Returns the entry of that value, or null.
+const ValueLeaf* FindByIndex(const State& state, std::string_view index, std::string_view value) noexcept {
   const Index* const found = state.FindIndex(index);
-  const ValueLeaf* const leaf = found != nullptr ? found->values.Find(value, HashValue(value)) : nullptr;
-  return leaf != nullptr ? &leaf->objects() : nullptr;
+  return found != nullptr ? found->values.Find(value, HashValue(value)) : nullptr;
 }
 
 }  // namespace
@@ -27,25 +26,25 @@ AnyRef GetFrom(const State& state, const KeyView& key) {
 }
 
 AnyRef OneFrom(const State& state, std::string_view index, std::string_view value) noexcept {
-  const ObjectMap* const objects = FindByIndex(state, index, value);
-  const ObjectLeaf* const leaf = objects != nullptr ? ObjectMap::Cursor(*objects).Next() : nullptr;
-  return leaf != nullptr ? leaf->object() : AnyRef();
+  const ValueLeaf* const leaf = FindByIndex(state, index, value);
+  return leaf != nullptr ? leaf->first().object() : AnyRef();
 }
 
 std::vector<AnyRef> ListFrom(const State& state, std::string_view namespace_, const Selector* selector) {
   std::vector<AnyRef> result;
   if (selector != nullptr && selector->is_nothing()) return result;
   const bool all = selector == nullptr || selector->is_everything();
-  const ObjectMap* source = &state.objects;
-  if (!namespace_.empty()) {
-    const ValueLeaf* leaf = state.indexes.front().values.Find(namespace_, HashValue(namespace_));
-    if (leaf == nullptr) return result;
-    source = &leaf->objects();
+  const auto add_from = [&](const auto& source) {
+    if (all) result.reserve(source.size());
+    source.ForEach([&](const ObjectLeaf& leaf) {
+      if (all || selector->Matches(leaf.object().metadata()->labels)) result.push_back(leaf.object());
+    });
+  };
+  if (namespace_.empty()) {
+    add_from(state.objects);
+  } else if (const ValueLeaf* leaf = state.indexes.front().values.Find(namespace_, HashValue(namespace_))) {
+    add_from(*leaf);
   }
-  if (all) result.reserve(source->size());
-  source->ForEach([&](const ObjectLeaf& leaf) {
-    if (all || selector->Matches(leaf.object().metadata()->labels)) result.push_back(leaf.object());
-  });
   return result;
 }
 
@@ -70,10 +69,10 @@ std::vector<AnyRef> AnySnapshot::InNamespace(std::string_view namespace_) const 
 
 std::vector<AnyRef> AnySnapshot::ByIndex(std::string_view index, std::string_view value) const {
   std::vector<AnyRef> result;
-  const ObjectMap* const objects = state_ ? FindByIndex(*state_, index, value) : nullptr;
-  if (objects == nullptr) return result;
-  result.reserve(objects->size());
-  objects->ForEach([&](const ObjectLeaf& leaf) { result.push_back(leaf.object()); });
+  const ValueLeaf* const leaf = state_ ? FindByIndex(*state_, index, value) : nullptr;
+  if (leaf == nullptr) return result;
+  result.reserve(leaf->size());
+  leaf->ForEach([&](const ObjectLeaf& each) { result.push_back(each.object()); });
   return result;
 }
 
@@ -81,7 +80,7 @@ std::vector<String> AnySnapshot::IndexValues(std::string_view index) const {
   std::vector<String> result;
   if (const Index* found = state_ ? state_->FindIndex(index) : nullptr) {
     result.reserve(found->values.size());
-    found->values.ForEach([&](const ValueLeaf& leaf) { result.emplace_back(leaf.key()); });
+    found->values.ForEach([&](const ValueLeaf& leaf) { result.push_back(leaf.value()); });
     std::sort(result.begin(), result.end());
   }
   return result;

@@ -19,14 +19,15 @@ using State = AnySnapshot::State;
 // Collects the index values of one object, without duplicates.
 class ValueCollector final : public IndexSink {
  public:
-  void Add(std::string_view value) override {
-    if (std::find(values_.begin(), values_.end(), value) == values_.end()) values_.emplace_back(value);
+  void Add(String value) override {
+    if (!value.has_value()) value = "";
+    if (std::ranges::find(values_, value) == values_.end()) values_.push_back(std::move(value));
   }
-  const std::vector<std::string>& values() const noexcept { return values_; }
+  const std::vector<String>& values() const noexcept { return values_; }
   void Clear() noexcept { values_.clear(); }
 
  private:
-  std::vector<std::string> values_;
+  std::vector<String> values_;
 };
 
 // The stores whose index functions are running on this thread, innermost first. An index function that adds an index to
@@ -68,32 +69,46 @@ bool Has(const ObjectMap& objects, const ObjectLeaf& leaf) noexcept {
   return present != nullptr && present->object() == leaf.object() && present->stale() == leaf.stale();
 }
 
-// Changes the set in place if only this version has it, so that a list does not copy the set for every object.
-void AddToIndex(ValueMap& values, std::string_view value, const ObjectLeaf& leaf, const StateEdit& edit) {
+// Changes the map of a value in place if only this version has it, so that a list does not copy the map for every
+// object.
+void AddToIndex(ValueMap& values, const String& value, const ObjectLeaf& leaf, const StateEdit& edit) {
   const std::uint64_t hash = HashValue(value);
-  if (ValueLeaf* present = values.FindToWrite(value, hash, edit.values)) {
+  ValueLeaf* const present = values.FindToWrite(value, hash, edit.values);
+  if (present == nullptr || (present->single() && present->first().Is(leaf.key()))) {
+    values.Set(ValueLeaf(value, hash, leaf), edit.values);
+  } else if (present->single()) {
+    ObjectMap objects;
+    objects.Set(present->first(), edit.objects);
+    objects.Set(leaf, edit.objects);
+    values.Set(ValueLeaf(value, hash, std::move(objects)), edit.values);
+  } else {
     present->objects().Set(leaf, edit.objects);
-    return;
   }
-  ObjectMap objects;
-  objects.Set(leaf, edit.objects);
-  values.Set(ValueLeaf(String(value), hash, std::move(objects)), edit.values);
 }
 
 // A value is removed with its last object.
 bool RemoveFromIndex(ValueMap& values, std::string_view value, const KeyView& key, const StateEdit& edit) {
   const std::uint64_t hash = HashValue(value);
   const ValueLeaf* present = values.Find(value, hash);
-  if (present == nullptr || present->objects().Find(key, LeafHash(key)) == nullptr) return false;
-  if (present->objects().size() == 1) return values.Erase(value, hash, edit.values);
-  return values.FindToWrite(value, hash, edit.values)->objects().Erase(key, LeafHash(key), edit.objects);
+  if (present == nullptr || present->Find(key) == nullptr) return false;
+  if (present->single()) return values.Erase(value, hash, edit.values);
+  ValueLeaf& shrinking = *values.FindToWrite(value, hash, edit.values);
+  shrinking.objects().Erase(key, LeafHash(key), edit.objects);
+  if (shrinking.size() == 1) {
+    // The leaf with the map may be older than this version. The map goes first, or else what was born in this version
+    // would live as long as the version before.
+    const ObjectLeaf last = shrinking.first();
+    shrinking.objects().Erase(last.key(), last.hash(), edit.objects);
+    values.Set(ValueLeaf(shrinking.value(), hash, last), edit.values);
+  }
+  return true;
 }
 
 // The slow way, for an index function that did not return the same values twice.
 void RemoveEverywhere(ValueMap& values, const KeyView& key, const StateEdit& edit) {
-  std::vector<std::string> all;
-  values.ForEach([&](const ValueLeaf& leaf) { all.emplace_back(leaf.key()); });
-  for (const std::string& value : all) RemoveFromIndex(values, value, key, edit);
+  std::vector<String> all;
+  values.ForEach([&](const ValueLeaf& leaf) { all.push_back(leaf.value()); });
+  for (const String& value : all) RemoveFromIndex(values, value, key, edit);
 }
 
 Result<void> Taken(std::string_view name) {
@@ -143,11 +158,11 @@ std::optional<std::string> Ask(const Store& store, const IndexDefinition& defini
 // Removes the object from every value that it had and that is not in `kept`. Not for objects for which the function
 // threw.
 void Unindex(const Store& store, Index& index, const StateEdit& edit, const AnyRef& before, const KeyView& key,
-             const std::vector<std::string>& kept) {
+             const std::vector<String>& kept) {
   ValueCollector collector;
   bool consistent = !Ask(store, *index.definition, before, collector);
-  for (const std::string& value : collector.values()) {
-    if (std::find(kept.begin(), kept.end(), value) != kept.end()) continue;
+  for (const String& value : collector.values()) {
+    if (std::ranges::find(kept, value) != kept.end()) continue;
     consistent = RemoveFromIndex(index.values, value, key, edit) && consistent;
   }
   if (!consistent) RemoveEverywhere(index.values, key, edit);
@@ -164,7 +179,7 @@ ValueMap Build(const Store& store, const IndexDefinition& definition, const Obje
     if (!go_on) return;
     collector.Clear();
     if (const auto thrown = Ask(store, definition, leaf.object(), collector)) go_on = on_throw(leaf, *thrown);
-    for (const std::string& value : collector.values()) AddToIndex(values, value, leaf, edit);
+    for (const String& value : collector.values()) AddToIndex(values, value, leaf, edit);
   });
   return values;
 }
@@ -182,7 +197,7 @@ Result<void> CatchUp(const Store& store, Index& index, const StateEdit& edit, co
     collector.Clear();
     if (const auto thrown = Ask(store, *index.definition, after.object(), collector))
       result = Threw(*index.definition, *thrown);
-    for (const std::string& value : collector.values()) AddToIndex(index.values, value, after, edit);
+    for (const String& value : collector.values()) AddToIndex(index.values, value, after, edit);
   });
   return result;
 }
@@ -436,7 +451,7 @@ void Store::SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& 
       faults_.push_back(FunctionThrew(*index.definition, leaf, *thrown));
     }
     if (stands && !Injected(Bug::kIndexValueKept)) Unindex(*this, index, edit, before, leaf.key(), collector.values());
-    for (const std::string& value : collector.values()) AddToIndex(index.values, value, leaf, edit);
+    for (const String& value : collector.values()) AddToIndex(index.values, value, leaf, edit);
   }
   state.objects.Set(leaf, edit.objects);
 }
@@ -475,7 +490,7 @@ bool Store::Replacement::IndexSome(std::size_t& units) {
       threw_.back().Set(IdentityLeaf(leaf->object().object()));
       faults_.push_back(FunctionThrew(*index.definition, *leaf, *thrown));
     }
-    for (const std::string& value : collector.values()) AddToIndex(index.values, value, *leaf, {});
+    for (const String& value : collector.values()) AddToIndex(index.values, value, *leaf, {});
   }
   return false;
 }

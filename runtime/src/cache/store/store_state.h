@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,27 +57,73 @@ class ObjectLeaf {
 
 using ObjectMap = PersistentMap<ObjectLeaf>;
 
-inline std::uint64_t HashValue(std::string_view value) noexcept { return TextHash(value); }
-
 inline std::uint64_t LeafHash(const KeyView& key) noexcept { return HashKey(key) << 1 >> 1; }
+inline std::uint64_t HashValue(std::string_view value) noexcept { return TextHash(value) << 1 >> 1; }
 
-// All objects with one value of an index. The map belongs to the same version as the leaf, see StateRemains.
+// All objects with one value of an index. Most values have one object: a UID, an address, an owner. It is in the leaf
+// itself. Several are in a map, which belongs to the same version as the leaf, see StateRemains.
+//
+// The value shares its text with the object that it came from.
 class ValueLeaf {
  public:
   using Key = std::string_view;
-  ValueLeaf(String value, std::uint64_t hash, ObjectMap objects)
-      : value_(std::move(value)), hash_(hash), objects_(std::move(objects)) {}
-  std::uint64_t hash() const noexcept { return hash_; }
+  ValueLeaf(String value, std::uint64_t hash, ObjectLeaf only) noexcept
+      : value_(std::move(value)), hash_(hash << 1 | 1), only_(std::move(only)) {}
+  ValueLeaf(String value, std::uint64_t hash, ObjectMap objects) noexcept
+      : value_(std::move(value)), hash_(hash << 1), objects_(std::move(objects)) {}
+  ValueLeaf(ValueLeaf&& other) noexcept : value_(std::move(other.value_)), hash_(other.hash_) {
+    if (single()) {
+      std::construct_at(&only_, std::move(other.only_));
+    } else {
+      std::construct_at(&objects_, std::move(other.objects_));
+    }
+  }
+  ValueLeaf& operator=(ValueLeaf&&) = delete;
+  ~ValueLeaf() {
+    if (single()) {
+      std::destroy_at(&only_);
+    } else {
+      std::destroy_at(&objects_);
+    }
+  }
+
+  // 63 bits of the hash. The lowest bit of hash_ marks a single object.
+  std::uint64_t hash() const noexcept { return hash_ >> 1; }
   std::string_view key() const noexcept { return value_; }
+  const String& value() const noexcept { return value_; }
   bool Is(std::string_view value) const noexcept { return value_ == value; }
-  const ObjectMap& objects() const noexcept { return objects_; }
+
+  bool single() const noexcept { return (hash_ & 1) != 0; }
+  std::size_t size() const noexcept { return single() ? 1 : objects_.size(); }
+  const ObjectLeaf* Find(const KeyView& key) const noexcept {
+    if (single()) return only_.Is(key) ? &only_ : nullptr;
+    return objects_.Find(key, LeafHash(key));
+  }
+  // Any of them. There is at least one.
+  const ObjectLeaf& first() const noexcept { return single() ? only_ : *ObjectMap::Cursor(objects_).Next(); }
+  template <typename F>
+  void ForEach(F&& f) const {
+    if (single()) {
+      f(only_);
+    } else {
+      objects_.ForEach(f);
+    }
+  }
+
+  // The map, unless there is a single object.
   ObjectMap& objects() noexcept { return objects_; }
+  // Takes the map, if there is one, out of a leaf that is about to be freed.
+  ObjectMap TakeObjects() noexcept { return single() ? ObjectMap() : std::move(objects_); }
 
  private:
   String value_;
   std::uint64_t hash_;
-  ObjectMap objects_;
+  union {
+    ObjectLeaf only_;
+    ObjectMap objects_;
+  };
 };
+static_assert(sizeof(ValueLeaf) == sizeof(String) + sizeof(std::uint64_t) + sizeof(ObjectMap));
 
 using ValueMap = PersistentMap<ValueLeaf>;
 
@@ -122,8 +169,8 @@ struct StateRemains {
   bool Free(std::size_t& units, std::uint64_t heir, StateRemains& inherited) noexcept {
     if (!objects.Free(units, heir, inherited.objects, [](ObjectLeaf&) {})) return false;
     // The nodes of the set of a value have their own births, so they are sorted separately.
-    const bool done = values.Free(units, heir, inherited.values,
-                                  [&](ValueLeaf& leaf) { objects.Add(std::exchange(leaf.objects(), {})); });
+    const bool done =
+        values.Free(units, heir, inherited.values, [&](ValueLeaf& leaf) { objects.Add(leaf.TakeObjects()); });
     return objects.Free(units, heir, inherited.objects, [](ObjectLeaf&) {}) && done;
   }
   bool Free(std::size_t& units) noexcept {
