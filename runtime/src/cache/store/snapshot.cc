@@ -27,7 +27,7 @@ AnyRef GetFrom(const State& state, const KeyView& key) {
 
 AnyRef OneFrom(const State& state, std::string_view index, std::string_view value) noexcept {
   const ValueLeaf* const leaf = FindByIndex(state, index, value);
-  return leaf != nullptr ? leaf->first().object() : AnyRef();
+  return leaf != nullptr ? leaf->first()->object() : AnyRef();
 }
 
 std::vector<AnyRef> ListFrom(const State& state, std::string_view namespace_, const Selector* selector) {

@@ -74,11 +74,11 @@ bool Has(const ObjectMap& objects, const ObjectLeaf& leaf) noexcept {
 void AddToIndex(ValueMap& values, const String& value, const ObjectLeaf& leaf, const StateEdit& edit) {
   const std::uint64_t hash = HashValue(value);
   ValueLeaf* const present = values.FindToWrite(value, hash, edit.values);
-  if (present == nullptr || (present->single() && present->first().Is(leaf.key()))) {
+  if (present == nullptr || (present->single() && present->first()->Is(leaf.key()))) {
     values.Set(ValueLeaf(value, hash, leaf), edit.values);
   } else if (present->single()) {
     ObjectMap objects;
-    objects.Set(present->first(), edit.objects);
+    objects.Set(*present->first(), edit.objects);
     objects.Set(leaf, edit.objects);
     values.Set(ValueLeaf(value, hash, std::move(objects)), edit.values);
   } else {
@@ -97,7 +97,7 @@ bool RemoveFromIndex(ValueMap& values, std::string_view value, const KeyView& ke
   if (shrinking.size() == 1) {
     // The leaf with the map may be older than this version. The map goes first, or else what was born in this version
     // would live as long as the version before.
-    const ObjectLeaf last = shrinking.first();
+    const ObjectLeaf last = *shrinking.first();
     shrinking.objects().Erase(last.key(), last.hash(), edit.objects);
     values.Set(ValueLeaf(shrinking.value(), hash, last), edit.values);
   }

@@ -99,8 +99,8 @@ class ValueLeaf {
     if (single()) return only_.Is(key) ? &only_ : nullptr;
     return objects_.Find(key, LeafHash(key));
   }
-  // Any of them. There is at least one.
-  const ObjectLeaf& first() const noexcept { return single() ? only_ : *ObjectMap::Cursor(objects_).Next(); }
+  // Any of them. Not null: there is at least one.
+  const ObjectLeaf* first() const noexcept { return single() ? &only_ : ObjectMap::Cursor(objects_).Next(); }
   template <typename F>
   void ForEach(F&& f) const {
     if (single()) {

@@ -27,7 +27,7 @@ struct HeapAllocator {
     static_assert(alignof(T) <= 8, "blocks of the heap are aligned to 8 bytes");
     return static_cast<T*>(Allocate(count * sizeof(T)));
   }
-  void deallocate(T* block, std::size_t) noexcept { Free(block); }
+  void deallocate(T* block, std::size_t) noexcept { Free(static_cast<void*>(block)); }
 
   friend bool operator==(const HeapAllocator&, const HeapAllocator&) noexcept { return true; }
 };
