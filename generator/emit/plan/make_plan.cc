@@ -27,8 +27,6 @@ using model::Role;
 using model::TypeId;
 using model::Verb;
 
-constexpr std::size_t kColumns = 120;
-
 std::string Replace(std::string text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
     text.replace(at, from.size(), to);

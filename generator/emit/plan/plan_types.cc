@@ -17,8 +17,6 @@ namespace {
 using model::Kind;
 using model::Role;
 
-constexpr std::size_t kColumns = 120;
-
 // A table counts members and offsets in 16 bits; a member takes at most 16 bytes.
 constexpr std::size_t kMostMembers = 4000;
 

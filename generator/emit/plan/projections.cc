@@ -22,7 +22,6 @@ using model::Kind;
 using parse::Projection;
 
 constexpr std::string_view kObjectMeta = "kgen::meta::v1::ObjectMeta";
-constexpr std::size_t kColumns = 120;
 
 // A member of ObjectMeta, as in its table.
 struct MetadataMember {

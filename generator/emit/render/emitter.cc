@@ -14,8 +14,6 @@
 namespace kgen::generator::emit {
 namespace {
 
-constexpr std::size_t kColumns = 120;
-
 // Approximate size of a struct's tables: the number of its members, including the members of nested structs.
 std::size_t Weight(const PlannedStruct& planned) {
   std::size_t weight = planned.fields.size() + 2;

@@ -14,8 +14,6 @@
 namespace kgen::generator::emit {
 namespace {
 
-constexpr std::size_t kColumns = 120;
-
 // Returns ACME_SHOP_V1_TYPES_H_ for acme/shop/v1/types.h, without consecutive underscores.
 std::string Guard(std::string_view path) {
   std::string guard;

@@ -14,6 +14,9 @@
 
 namespace kgen::generator::emit {
 
+// The width of a line of generated code.
+inline constexpr std::size_t kColumns = 120;
+
 // `text` as a C++ string literal with its quotes, in printable ASCII: other bytes are written as three octal digits,
 // which cannot absorb a digit that follows. Contains no trigraphs.
 std::string StringLiteral(std::string_view text);
