@@ -60,13 +60,14 @@ void Try(const kgen::Manager& manager) {
     const std::size_t first = said.find("error:");
     return first == std::string::npos ? "" : said.substr(first, said.find('\n', first) - first);
   }
-  static std::string CompileUnit(std::string_view text) {
+  static std::string CompileUnit(std::string_view text, std::string_view standard = "c++23") {
     const std::string source = ::testing::TempDir() + "refused_" + std::to_string(::getpid()) + ".cc";
     std::ofstream(source) << text;
-    const std::string command = std::string(KGEN_TEST_CXX " -std=c++23 -fsyntax-only -I" KGEN_TEST_SOURCE_DIR
-                                                          "/runtime/include -I" KGEN_TEST_SOURCE_DIR
-                                                          "/generated -I" KGEN_TEST_PROJECTIONS " ") +
-                                source + " 2>&1";
+    const std::string command =
+        KGEN_TEST_CXX " -std=" + std::string(standard) +
+        std::string(" -fsyntax-only -I" KGEN_TEST_SOURCE_DIR "/runtime/include -I" KGEN_TEST_SOURCE_DIR
+                    "/generated -I" KGEN_TEST_PROJECTIONS " ") +
+        source + " 2>&1";
     std::string output;
     std::FILE* pipe = ::popen(command.c_str(), "r");
     if (pipe == nullptr) return "popen failed";
@@ -89,6 +90,12 @@ TEST_F(RefusedTest, HandlersOfTheRightSignatureCompile) {
   auto b = informer.AddEventHandler({.on_delete = nullptr});
 )"),
             "");
+}
+
+TEST_F(RefusedTest, AnOlderStandardFailsWithTheOneToCompileFor) {
+  EXPECT_EQ(FirstError(CompileUnit("#include <kgen/cache/factory.h>\n")), "");
+  EXPECT_THAT(FirstError(CompileUnit("#include <kgen/cache/factory.h>\n", "c++20")),
+              HasSubstr("kgen needs std::expected: compile with -std=c++23"));
 }
 
 TEST_F(RefusedTest, AHandlerOfAnotherEventFailsWithItsMemberAndType) {

@@ -60,11 +60,13 @@ platforms_script() {
       # An older GCC links with its own libstdc++, which lacks names that Debian's libraries take from the newer one.
       local stdlib='' link=-Wl,--allow-shlib-undefined last=''
       [ "$variant" != libc++ ] || stdlib=-stdlib=libc++ link="-stdlib=libc++ -static-libstdc++" last=-lc++abi
+      # Before version 20, std::stop_token is in the experimental part of libc++.
+      [ "$compiler $variant" != 'clang++-19 libc++' ] || stdlib+=' -fexperimental-library'
       echo "$install g++ ${platforms_libraries[*]} googletest"
       echo "cmake -G Ninja -S /usr/src/googletest -B /gtest-build/$name -DCMAKE_INSTALL_PREFIX=/gtest/$name \
-        -DCMAKE_CXX_COMPILER=$compiler -DCMAKE_C_COMPILER=${arguments[1]#*=} -DCMAKE_CXX_FLAGS=$stdlib"
+        -DCMAKE_CXX_COMPILER=$compiler -DCMAKE_C_COMPILER=${arguments[1]#*=} '-DCMAKE_CXX_FLAGS=$stdlib'"
       echo "cmake --build /gtest-build/$name --target install"
-      arguments+=("-DCMAKE_CXX_FLAGS=$stdlib" "'-DCMAKE_EXE_LINKER_FLAGS=$link'"
+      arguments+=("'-DCMAKE_CXX_FLAGS=$stdlib'" "'-DCMAKE_EXE_LINKER_FLAGS=$link'"
         "-DCMAKE_CXX_STANDARD_LIBRARIES=$last" "-DCMAKE_PREFIX_PATH=/gtest/$name")
       ;;
     *) echo "$install ${platforms_libraries[*]}" ;;

@@ -20,6 +20,13 @@
 #include <type_traits>
 #include <utility>
 
+#if !defined(__cpp_lib_expected)
+#error "kgen needs std::expected: compile with -std=c++23, and with GCC 12, Clang 19 or a newer one"
+#endif
+#if defined(_LIBCPP_VERSION) && !defined(__cpp_lib_jthread)
+#error "kgen needs std::stop_token: before version 20, libc++ has it with -fexperimental-library alone"
+#endif
+
 #include "kgen/core/shared.h"
 
 namespace kgen {
