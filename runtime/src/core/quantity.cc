@@ -211,7 +211,7 @@ double Quantity::AsDouble() const noexcept {
   *out++ = 'e';
   out = std::to_chars(out, buffer + sizeof buffer, number.point).ptr;
   double value = 0;
-  if (std::from_chars(buffer, out, value).ec == std::errc::result_out_of_range) {
+  if (detail::ReadDouble({buffer, out}, value).ec == std::errc::result_out_of_range) {
     value = number.point > 0 ? HUGE_VAL : 0;
     if (number.negative) value = -value;
   }

@@ -106,7 +106,7 @@ std::string FormatFloat32(std::string_view text) {
   const std::string plain = WithoutUnderscores(text);
   const std::string_view digits = std::string_view(plain).substr(plain.starts_with('+') ? 1 : 0);
   double wide = 0;
-  const std::from_chars_result parsed = std::from_chars(digits.data(), digits.data() + digits.size(), wide);
+  const std::from_chars_result parsed = detail::ReadDouble(digits, wide);
   const bool small = digits.contains("e-") || digits.contains("E-");
   if (parsed.ec != std::errc() && !small) return std::string(text);  // too large, so text for Go's YAML reader
   const auto value = static_cast<float>(wide);

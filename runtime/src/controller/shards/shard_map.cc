@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/json/json_depth.h"
+#include "core/json/number.h"
 #include "kgen/cache/resource_version.h"
 
 namespace kgen::controller {
@@ -96,7 +97,7 @@ std::vector<ShardWeight> ReadWeights(std::string_view text) {
     std::string_view one = TakeUntil(text, ',');
     const auto hash = ReadNumber<std::uint64_t>(TakeUntil(one, ' '), 16);
     double load = 0;
-    const auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), load);
+    const auto [end, error] = detail::ReadDouble(one, load);
     if (!hash || error != std::errc() || !(load > 0) || !std::isfinite(load)) return {};
     weights.push_back({*hash, load});
   }

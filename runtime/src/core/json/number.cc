@@ -9,6 +9,12 @@
 
 #include "core/json/lexer.h"
 
+#if defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 200000
+#include <locale.h>
+#include <stdlib.h>
+#define KGEN_NO_FROM_CHARS_OF_DOUBLE 1
+#endif
+
 namespace kgen::detail {
 
 namespace {
@@ -114,9 +120,30 @@ bool KeepsInteger(std::string_view number, double parsed) noexcept {
 
 }  // namespace
 
+std::from_chars_result ReadDouble(std::string_view text, double& value) noexcept {
+#if !defined(KGEN_NO_FROM_CHARS_OF_DOUBLE)
+  return std::from_chars(text.data(), text.data() + text.size(), value);
+#else
+  static const locale_t kC = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  const std::size_t end = std::min(text.find_first_not_of("0123456789.eE+-"), text.size());
+  if (end == 0 || text[0] == '+') return {text.data(), std::errc::invalid_argument};
+  const std::string copy(text.substr(0, end));
+  char* stop = nullptr;
+  const double read = ::strtod_l(copy.c_str(), &stop, kC);
+  const std::string_view used = text.substr(0, static_cast<std::size_t>(stop - copy.c_str()));
+  if (used.empty()) return {text.data(), std::errc::invalid_argument};
+  const std::string_view digits = used.substr(0, used.find_first_of("eE"));
+  const bool zero = digits.find_first_of("123456789") == digits.npos;
+  const char* const after = used.data() + used.size();
+  if (!std::isfinite(read) || (read == 0 && !zero)) return {after, std::errc::result_out_of_range};
+  value = read;
+  return {after, std::errc()};
+#endif
+}
+
 bool ParseDouble(std::string_view number, double& value) noexcept {
   double parsed = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), parsed);
+  const auto [end, error] = ReadDouble(number, parsed);
   if (error == std::errc::result_out_of_range) {
     const Decimal decimal = Split(number);
     if (decimal.exponent > 0) return false;

@@ -4,12 +4,16 @@
 #ifndef KGEN_SRC_CORE_JSON_NUMBER_H_
 #define KGEN_SRC_CORE_JSON_NUMBER_H_
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace kgen::detail {
+
+// std::from_chars() for a double, which libc++ before version 20 does not have.
+std::from_chars_result ReadDouble(std::string_view text, double& value) noexcept;
 
 // True if the text is a number in JSON syntax. All functions below take such text.
 bool IsJsonNumber(std::string_view text) noexcept;
