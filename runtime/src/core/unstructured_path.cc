@@ -65,13 +65,20 @@ std::unexpected<Error> NotA(std::string_view what, std::string_view text, std::s
   return Fail(At(Error(Code::kDecode, message), "get", path));
 }
 
+std::from_chars_result ReadNumber(std::string_view text, std::int64_t& number) noexcept {
+  return std::from_chars(text.data(), text.data() + text.size(), number);
+}
+std::from_chars_result ReadNumber(std::string_view text, double& number) noexcept {
+  return detail::ReadDouble(text, number);
+}
+
 template <typename T>
 Result<T> Number(const Unstructured& object, std::string_view path, std::string_view what) {
   Result<Value> value = Find(object, path);
   if (!value) return Fail(std::move(value).error());
   const std::string_view text = TextOf(*value);
   T number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] = ReadNumber(text, number);
   const bool digits = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
   if (digits && error == std::errc() && end == text.data() + text.size()) return number;
   if (!digits) return NotA(what, text, path);
