@@ -1,10 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "tests/support/prometheus_parser.h"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
+#include <locale>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -105,8 +106,9 @@ class Parser {
     if (text == "-Inf") return -std::numeric_limits<double>::infinity();
     if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
     double value = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !std::isfinite(value)) {
+    std::istringstream stream{std::string(text)};  // libc++ 19 has no from_chars() for doubles
+    stream.imbue(std::locale::classic());
+    if (!(stream >> std::noskipws >> value) || stream.peek() != std::istringstream::traits_type::eof()) {
       Fail("not a number: " + std::string(text));
     }
     return value;
