@@ -271,8 +271,8 @@ class ShardRun {
     if (failure_.empty() && !Quiet()) world_.fail("S3", "the members do not follow the map");
   }
 
-  // Whether all members follow the newest map and have nothing to do. A member that began to leave before the calm is
-  // none to take over from another.
+  // Whether all members follow the newest map and have nothing to do. A member that was told to stop before the calm
+  // cannot take over from another one.
   bool Quiet() const {
     const Result<std::string> lease = cluster_.Get("leases", "default", world_.options.name);
     if (!lease || lease->find(controller::kMapAnnotation) == std::string::npos) return false;
