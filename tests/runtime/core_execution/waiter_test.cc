@@ -40,6 +40,15 @@ TEST_F(WaiterTest, EndsWhenNotifiedFromAnotherThread) {
   EXPECT_TRUE(waiter_->Wait());
 }
 
+TEST_F(WaiterTest, MayBeDroppedAsSoonAsTheWaitReturns) {
+  const auto strand = pool_->MakeStrand("notifies");
+  for (int i = 0; i < 10'000; ++i) {
+    const Shared<Waiter> waiter = pool_->MakeWaiter("the answer");
+    pool_->Post(strand, [&notified = *waiter] { notified.Notify(); });  // without a reference of its own
+    ASSERT_TRUE(waiter->Wait());
+  }
+}
+
 TEST_F(WaiterTest, EndsWithAStopRequestedBeforeOrDuringIt) {
   std::stop_source stop;
   std::jthread other([&] { stop.request_stop(); });

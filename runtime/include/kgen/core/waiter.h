@@ -18,7 +18,8 @@ namespace kgen {
 // A latch for one waiting thread.
 //
 // Thread safety: Notify() from any thread, any number of times; Wait() from one thread at a time.
-// Ownership: shared by the waiting and the notifying side, so that either may drop it first.
+// Ownership: shared by the waiting and the notifying side, so that either may drop it first. The waiting side may drop
+// the last reference once Wait() has returned, even if the Notify() that ended it has not.
 class Waiter : public SharedObject {
  public:
   static constexpr TimePoint kNoDeadline = TimePoint::max();  // waits for ever

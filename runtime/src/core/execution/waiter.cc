@@ -52,8 +52,9 @@ class ThreadWaiter final : public Waiter {
   ThreadWaiter(std::string what, Shared<WaitScope> scope) : what_(std::move(what)), scope_(std::move(scope)) {}
 
   void Notify() noexcept override {
+    const Shared<Sleeper> sleeper = sleeper_;  // this waiter may go as soon as the waiting thread sees `notified_`
     notified_.store(true);
-    sleeper_->Wake();
+    sleeper->Wake();
   }
 
   Result<void> Wait(std::stop_token stop, TimePoint deadline) override {
