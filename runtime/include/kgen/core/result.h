@@ -24,7 +24,7 @@
 #error "kgen needs std::expected: compile with -std=c++23, and with GCC 12, Clang 19 or a newer one"
 #endif
 #if defined(_LIBCPP_VERSION) && !defined(__cpp_lib_jthread)
-#error "kgen needs std::stop_token: before version 20, libc++ has it with -fexperimental-library alone"
+#error "kgen needs std::stop_token: libc++ before version 20 has it only with -fexperimental-library"
 #endif
 
 #include "kgen/core/shared.h"
