@@ -147,7 +147,7 @@ TEST_F(LeaderElectionTest, AlternatesWithClientGoAndNeverBothWrite) {
   ASSERT_TRUE(go_1->Prints("leader go-1"));
   go_1->Signal(SIGTERM);  // releases
   EXPECT_EQ(go_1->Wait(), 0) << go_1->errors();
-  ASSERT_TRUE(Eventually([&] { return ours_1->leads() || standby->leads(); }, 10s));
+  ASSERT_TRUE(Eventually([&] { return ours_1->leads() || standby->leads(); }));
   if (!ours_1->leads()) std::swap(ours_1, standby);
   const std::string first =
       Must(Eventually([&] { return Terms().size() == 2; }) ? Result<std::string>(Terms().back())

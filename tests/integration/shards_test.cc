@@ -140,7 +140,7 @@ TEST_F(ShardsTest, AreHandedOverWhenMembersComeLeaveAndLoseTheServer) {
   const Result<void> left = replicas_.back()->Leave();
   EXPECT_TRUE(left) << left.error();
   replicas_.pop_back();
-  EXPECT_TRUE(Eventually([&] { return AllOwned(); }, 15s));
+  EXPECT_TRUE(Eventually([&] { return AllOwned(); }, 30s));
   EXPECT_EQ(RealApiServer::Kubectl("get leases -n " + namespace_ + " -l kgen.dev/shards=shop -o name"),
             "lease.coordination.k8s.io/shop-one\nlease.coordination.k8s.io/shop-two\n");
 
