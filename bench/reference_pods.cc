@@ -325,7 +325,7 @@ std::string Generator::Pod(const ReplicaSet& set) {
 }
 
 constexpr std::size_t kSecondsInTime = 17;  // their position in 2026-01-02T03:04:05Z
-constexpr std::string_view kVersion = R"("resourceVersion":")";
+constexpr std::string_view kVersionMember = R"("resourceVersion":")";
 
 // Sets the seconds of the time that follows `marker`.
 void SetSeconds(std::string& pod, std::size_t from, std::string_view marker, std::size_t n) {
@@ -352,7 +352,7 @@ std::vector<std::string> ListedPods(std::size_t count) {
 }
 
 void AdvancePod(std::string& pod, long version, std::size_t n) {
-  const std::size_t at = pod.find(kVersion) + kVersion.size();
+  const std::size_t at = pod.find(kVersionMember) + kVersionMember.size();
   pod.replace(at, pod.find('"', at) - at, std::to_string(version));
   SetSeconds(pod, pod.find(R"("manager":"kubelet")"), R"("time":")", n);
   const std::size_t status = pod.find(R"("conditions":[{)");

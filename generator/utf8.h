@@ -34,6 +34,15 @@ inline CodePoint DecodeUtf8(std::string_view text) {
   return {value, size, true};
 }
 
+inline bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint first = DecodeUtf8(text);
+    if (!first.valid) return false;
+    text.remove_prefix(first.size);
+  }
+  return true;
+}
+
 }  // namespace kgen::generator
 
 #endif  // KGEN_GENERATOR_UTF8_H_

@@ -12,15 +12,6 @@
 namespace kgen::generator::crd {
 namespace {
 
-bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
-    const CodePoint next = DecodeUtf8(text);
-    if (!next.valid) return false;
-    text.remove_prefix(next.size);
-  }
-  return true;
-}
-
 // Two values of a marker that has one: one of them would have no effect.
 void CheckOnce(const std::vector<Marker>& markers, Diagnostics& diagnostics) {
   static constexpr std::string_view kMany[] = {

@@ -15,15 +15,6 @@
 namespace kgen::generator::crd {
 namespace {
 
-bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
-    const CodePoint first = DecodeUtf8(text);
-    if (!first.valid) return false;
-    text.remove_prefix(first.size);
-  }
-  return true;
-}
-
 bool TakePrefix(std::string_view& text, std::string_view lower_prefix) {
   if (AsciiLower(text.substr(0, lower_prefix.size())) != lower_prefix) return false;
   text.remove_prefix(lower_prefix.size());

@@ -17,13 +17,13 @@ namespace {
 // What the value of a keyword is.
 enum class Value : std::uint8_t { kAny, kText, kFlag, kNumber, kCount, kTexts, kList, kSchema, kSchemas, kProperties };
 
-struct Keyword {
+struct SchemaKeyword {
   std::string_view name;
   Value value;
   bool in_logic;  // also inside of allOf, anyOf, oneOf and not
 };
 
-constexpr Keyword kKeywords[] = {
+constexpr SchemaKeyword kSchemaKeywords[] = {
     {"additionalProperties", Value::kSchema, false},
     {"allOf", Value::kSchemas, true},
     {"anyOf", Value::kSchemas, true},
@@ -70,7 +70,7 @@ std::string TextOf(const Tree& schema, std::string_view keyword) {
 }
 
 // What is wrong with the form of a value, or nothing.
-std::string FaultOfForm(const Keyword& keyword, const Tree& value) {
+std::string FaultOfForm(const SchemaKeyword& keyword, const Tree& value) {
   const auto all = [&](bool (*is)(const Tree&)) {
     return IsList(value) && std::all_of(value.elements().begin(), value.elements().end(), is);
   };
@@ -164,11 +164,11 @@ std::string FaultOfStructure(const Tree& schema, const std::string& path) {
 
 std::string Fault(const Tree& schema, const std::string& path, Place place) {
   std::vector<std::string_view> names;
-  for (const Keyword& keyword : kKeywords) names.push_back(keyword.name);
+  for (const SchemaKeyword& keyword : kSchemaKeywords) names.push_back(keyword.name);
   for (const auto& [name, value] : schema.members()) {
-    const auto keyword = std::find_if(std::begin(kKeywords), std::end(kKeywords),
-                                      [&](const Keyword& each) { return each.name == name; });
-    if (keyword == std::end(kKeywords)) {
+    const auto keyword = std::find_if(std::begin(kSchemaKeywords), std::end(kSchemaKeywords),
+                                      [&](const SchemaKeyword& each) { return each.name == name; });
+    if (keyword == std::end(kSchemaKeywords)) {
       const std::string_view nearest = Nearest(name, names);
       return path + " has " + Quote(name) + ", which a CRD may not have" +
              (nearest.empty() ? "" : "; did you mean " + std::string(nearest) + "?");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/json/compact_json.h"
 #include "core/json/utf8.h"
 
 namespace kgen {
@@ -126,7 +127,7 @@ std::size_t AppendBeyondAscii(std::string& out, std::string_view text) {
 // Servers print objects and lists as Go does: with sorted members, and with escapes for what has a meaning in HTML.
 std::string JsonText(const nlohmann::json& value) {
   std::string text;
-  for (const char c : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {
+  for (const char c : detail::CompactJson(value)) {
     if (c == '<' || c == '>' || c == '&') {
       AppendHex(text, "\\u", static_cast<unsigned char>(c), 4);
     } else {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json/compact_json.h"
 #include "core/json/json_depth.h"
 #include "core/json/json_value.h"
 
@@ -11,7 +12,7 @@ namespace kgen {
 template <typename Value>
 Json Json::From(const Value& value) {
   // Invalid UTF-8 becomes U+FFFD, because a server could not read it.
-  return Json(std::string_view(value.dump(-1, ' ', false, Value::error_handler_t::replace)));
+  return Json(std::string_view(detail::CompactJson(value)));
 }
 
 template <typename Value>

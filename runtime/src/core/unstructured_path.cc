@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/json/compact_json.h"
 #include "core/json/number.h"
 #include "core/json/quote.h"
 #include "core/json_path.h"
@@ -35,7 +36,7 @@ Result<Value> Find(const Unstructured& object, std::string_view path) {
   Value value;
   if (first == "metadata") {
     const Unstructured head{.metadata = object.metadata};
-    value.owner = head.json()["metadata"].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    value.owner = detail::CompactJson(head.json()["metadata"]);
     value.text = value.owner;
   } else if (first == "apiVersion" || first == "kind") {
     const String& text = first == "kind" ? object.kind : object.apiVersion;

@@ -56,13 +56,13 @@ struct GrowingBody {
   };
 };
 
-class Session;
+class Http1SessionImpl;
 
 // The response to one request. A reset breaks the connection, because HTTP/1.1 cannot reset a single request.
 class Response final : public ResponseBuffer {
  public:
   // `session` must live until Close().
-  Response(Shared<EventLoop> loop, Session* session) : ResponseBuffer(std::move(loop)), session_(session) {}
+  Response(Shared<EventLoop> loop, Http1SessionImpl* session) : ResponseBuffer(std::move(loop)), session_(session) {}
 
   bool begun = false;    // the head has been sent
   bool chunked = false;  // otherwise a content length or the end of the connection delimits the body
@@ -70,12 +70,12 @@ class Response final : public ResponseBuffer {
  private:
   void OnKick() override;
 
-  Session* const session_;
+  Http1SessionImpl* const session_;
 };
 
-class Session final : public Http1Session {
+class Http1SessionImpl final : public Http1Session {
  public:
-  Session(Shared<EventLoop> loop, Shared<Wire> wire, User* user, const Limits& limits)
+  Http1SessionImpl(Shared<EventLoop> loop, Shared<Wire> wire, User* user, const Limits& limits)
       : loop_(std::move(loop)), wire_(std::move(wire)), user_(user), limits_(limits) {}
 
   void OnBytes(std::string_view plain) override {
@@ -102,7 +102,7 @@ class Session final : public Http1Session {
   }
   void OnKick(Response& response) {
     if (user_ == nullptr || &response != response_.get()) return;
-    const Shared<Session> self(this);
+    const Shared<Http1SessionImpl> self(this);
     const bool reset = response.Locked([](const Response::State& state) { return state.reset.has_value(); });
     if (reset) return user_->OnHttp1Close();
     Flush();
@@ -149,8 +149,8 @@ class Session final : public Http1Session {
 
 void Response::OnKick() { session_->OnKick(*this); }
 
-void Session::Read() {
-  const Shared<Session> self(this);
+void Http1SessionImpl::Read() {
+  const Shared<Http1SessionImpl> self(this);
   while (user_ != nullptr && !response_ && !closing_ && !input_.empty()) {
     if (!parser_) {
       parser_.emplace();
@@ -162,7 +162,7 @@ void Session::Read() {
 }
 
 // Parses some of the input. Returns whether there may be more to do.
-bool Session::Parse() {
+bool Http1SessionImpl::Parse() {
   const bool in_body = parser_->is_header_done();
   boost::system::error_code error;
   const std::size_t used = parser_->put(boost::asio::buffer(input_), error);
@@ -183,7 +183,8 @@ bool Session::Parse() {
   return error != http::error::need_more && used > 0;
 }
 
-std::optional<std::pair<http::status, std::string>> Session::WhyRefused(const boost::system::error_code& error) const {
+std::optional<std::pair<http::status, std::string>> Http1SessionImpl::WhyRefused(
+    const boost::system::error_code& error) const {
   const auto exceeds = " exceeds " + std::to_string(limits_.max_header) + " bytes";
   if (error == http::error::header_limit) {
     return std::pair(http::status::request_header_fields_too_large, "the header" + exceeds);
@@ -199,7 +200,7 @@ std::optional<std::pair<http::status, std::string>> Session::WhyRefused(const bo
 }
 
 // Asks the user before a part of a body is taken from the input.
-bool Session::MayTakeBody() {
+bool Http1SessionImpl::MayTakeBody() {
   if (!parser_->is_header_done()) return true;
   std::uint64_t next = input_.size();
   if (const auto left = parser_->content_length_remaining()) next = std::min<std::uint64_t>(next, *left);
@@ -238,7 +239,7 @@ ServerRequest RequestOf(const Message& message, std::string path) {
 std::string_view TargetOf(boost::beast::string_view target) { return {target.data(), target.size()}; }
 
 // Called when the head of a request has arrived, and a body follows. Returns whether to read it.
-bool Session::BeginBody() {
+bool Http1SessionImpl::BeginBody() {
   const auto& message = parser_->get();
   const std::string_view target = TargetOf(message.target());
   std::optional<std::uint64_t> length;
@@ -256,7 +257,7 @@ bool Session::BeginBody() {
 }
 
 // Meets the expectation of a head. Returns whether it can.
-bool Session::Expect() {
+bool Http1SessionImpl::Expect() {
   const auto expect = parser_->get()[http::field::expect];
   if (expect.empty()) return true;
   if (!boost::beast::iequals(expect, "100-continue")) {
@@ -269,7 +270,7 @@ bool Session::Expect() {
 }
 
 // Called when a whole request has arrived.
-void Session::Begin() {
+void Http1SessionImpl::Begin() {
   Parser::value_type message = parser_->release();
   parser_.reset();
   std::optional<std::string> path = PathOf(TargetOf(message.target()));
@@ -286,13 +287,13 @@ void Session::Begin() {
   user_->OnHttp1Request(std::move(request), response_);
 }
 
-void Session::Refuse(http::status status, std::string_view why) {
+void Http1SessionImpl::Refuse(http::status status, std::string_view why) {
   const std::string line = std::to_string(static_cast<int>(status)) + " " + std::string(http::obsolete_reason(status));
   discards_ = status == http::status::payload_too_large;
   ReplyAndClose(line, "text/plain; charset=utf-8", line + ": " + std::string(why) + "\n");
 }
 
-void Session::RefuseBody() {
+void Http1SessionImpl::RefuseBody() {
   const std::optional<Reply> reply = user_->OnHttp1TooLarge();
   if (user_ == nullptr) return;
   if (!reply) return Refuse(http::status::payload_too_large, "the body exceeds the limit of this server");
@@ -302,7 +303,8 @@ void Session::RefuseBody() {
                 reply->content_type, reply->body);
 }
 
-void Session::ReplyAndClose(const std::string& status_line, std::string_view content_type, std::string_view body) {
+void Http1SessionImpl::ReplyAndClose(const std::string& status_line, std::string_view content_type,
+                                     std::string_view body) {
   std::string text = "HTTP/1.1 " + status_line + "\r\nContent-Type: ";
   text.append(content_type).append("\r\nConnection: close\r\nContent-Length: ").append(std::to_string(body.size()));
   wire_->Write(text.append("\r\n\r\n").append(body));
@@ -311,12 +313,12 @@ void Session::ReplyAndClose(const std::string& status_line, std::string_view con
   CloseOnceSent();
 }
 
-void Session::Discard(std::size_t bytes) {
+void Http1SessionImpl::Discard(std::size_t bytes) {
   discarded_ += bytes;
   if (discards_ && discarded_ > kMaxDiscarded) user_->OnHttp1Close();
 }
 
-std::string Session::HeadOf(const Response::State& state) const {
+std::string Http1SessionImpl::HeadOf(const Response::State& state) const {
   std::string head = "HTTP/1.1 " + std::to_string(state.status) + " " +
                      std::string(http::obsolete_reason(static_cast<http::status>(state.status))) + "\r\n";
   for (const HttpHeader& header : state.headers) head += header.name + ": " + header.value + "\r\n";
@@ -328,7 +330,7 @@ std::string Session::HeadOf(const Response::State& state) const {
   return head + (keep_alive_ ? "\r\n" : "connection: close\r\n\r\n");
 }
 
-void Session::AppendBody(std::string& out, std::string_view piece) const {
+void Http1SessionImpl::AppendBody(std::string& out, std::string_view piece) const {
   if (piece.empty() || is_head_) return;
   if (!response_->chunked) {
     out += piece;
@@ -340,7 +342,7 @@ void Session::AppendBody(std::string& out, std::string_view piece) const {
 }
 
 // Passes as much of the response to the network as it accepts.
-void Session::Flush() {
+void Http1SessionImpl::Flush() {
   if (user_ == nullptr || !response_) return;
   const Shared<Response> response = response_;
   std::string out;
@@ -365,7 +367,7 @@ void Session::Flush() {
   if (drained && response->wants_drained()) response->CallDrained();
 }
 
-void Session::Finish() {
+void Http1SessionImpl::Finish() {
   std::exchange(response_, {})->Close();
   user_->OnHttp1End();
   if (!keep_alive_) {
@@ -373,13 +375,13 @@ void Session::Finish() {
     return CloseOnceSent();
   }
   // Handles the pipelined input.
-  if (!input_.empty()) loop_->Post([self = Shared<Session>(this)] { self->Read(); });
+  if (!input_.empty()) loop_->Post([self = Shared<Http1SessionImpl>(this)] { self->Read(); });
 }
 
 }  // namespace
 
 Shared<Http1Session> Http1Session::Make(Shared<EventLoop> loop, Shared<Wire> wire, User* user, const Limits& limits) {
-  return MakeShared<Session>(std::move(loop), std::move(wire), user, limits);
+  return MakeShared<Http1SessionImpl>(std::move(loop), std::move(wire), user, limits);
 }
 
 }  // namespace kgen::net

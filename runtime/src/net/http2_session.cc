@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "net/duration_text.h"
+#include "net/printable.h"
 
 namespace kgen::net {
 namespace {
@@ -31,14 +32,6 @@ bool Unwanted(std::string_view name) {
 std::string NameOf(std::uint32_t http2_error) {
   const std::string_view name = nghttp2_http2_strerror(http2_error);
   return name == "unknown" ? "error code " + std::to_string(http2_error) : std::string(name);
-}
-
-// Quotes text of the peer or of nghttp2 in a message: printable characters only, and not many.
-std::string Printable(std::string_view text) {
-  constexpr std::size_t kMost = 200;
-  std::string out(text.substr(0, kMost));
-  std::ranges::replace_if(out, [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
-  return text.size() > kMost ? out + "..." : out;
 }
 
 // Describes the rule of HTTP/2 that the server broke: "PROTOCOL_ERROR: DATA: invalid padding". nghttp2 has no text for

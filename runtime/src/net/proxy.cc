@@ -15,6 +15,7 @@
 #include "core/secrets.h"
 #include "kgen/core/quantity.h"
 #include "net/base64.h"
+#include "net/printable.h"
 #include "net/trim.h"
 #include "net/url.h"
 
@@ -124,12 +125,6 @@ bool Matches(std::string_view rule_text, std::string_view host, const std::optio
 std::string_view StatusOf(std::string_view head) {
   const std::string_view line = head.substr(0, head.find("\r\n"));
   return line.substr(std::min<std::size_t>(line.find(' '), line.size() - 1) + 1);
-}
-
-std::string Printable(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 100)) out += c >= 0x20 && c < 0x7f ? c : '?';
-  return out;
 }
 
 }  // namespace
@@ -256,7 +251,7 @@ void ProxyTunnel::OnHead(std::string_view head, std::string_view rest) {
   if (const std::optional<std::string> plain = DecodeBase64(credentials)) {
     detail::HideSecret(std::string_view(*plain).substr(plain->find(':') + 1), said);
   }
-  std::string why = "the proxy refused: " + Printable(said);
+  std::string why = "the proxy refused: " + Printable(said, 100);
   if (status.starts_with("407")) {
     why += proxy_.authorization.empty() ? "; give user and password in the proxy's URL: http://user:password@host:port"
                                         : "; it does not accept the user and password of its URL";

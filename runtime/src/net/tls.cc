@@ -17,24 +17,14 @@
 
 #include "core/files/read_file.h"
 #include "net/event_loop.h"
+#include "net/openssl_handles.h"
 #include "net/openssl_use.h"
 #include "net/tls_names.h"
 
 namespace kgen::net {
 namespace {
 
-template <auto Free>
-struct Freed {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
-using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
 using Hash = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
-using Names = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>>;
 
 Bio BioOf(std::string_view text) { return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
 
@@ -109,7 +99,7 @@ Result<void> UseIdentity(SSL_CTX* context, const Pem& chain, const Pem& key) {
   }
   ERR_clear_error();
   const Bio key_bio = BioOf(key.text);
-  const Key pkey{PEM_read_bio_PrivateKey(key_bio.get(), nullptr, NoPassphrase, nullptr)};
+  const PrivateKey pkey{PEM_read_bio_PrivateKey(key_bio.get(), nullptr, NoPassphrase, nullptr)};
   if (!pkey) {
     const bool locked = key.text.find("ENCRYPTED") != std::string::npos;
     ERR_clear_error();
@@ -129,7 +119,7 @@ std::string NameOf(const X509_NAME* name) {
   return TextOf(bio.get());
 }
 
-std::string TimeOf(const ASN1_TIME* time) {
+std::string TimeText(const ASN1_TIME* time) {
   const Bio bio(BIO_new(BIO_s_mem()));
   ASN1_TIME_print_ex(bio.get(), time, ASN1_DTFLGS_ISO8601);
   return TextOf(bio.get());
@@ -137,7 +127,8 @@ std::string TimeOf(const ASN1_TIME* time) {
 
 // Returns the names that the certificate is for: "localhost, 127.0.0.1".
 std::string SubjectsOf(X509* certificate) {
-  const Names names{static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr))};
+  const GeneralNames names{
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr))};
   std::string text;
   for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
@@ -165,9 +156,9 @@ std::string Problem(int error, X509* certificate, const std::string& name) {
       return "the server's certificate is not for " + name + ", it is for " + SubjectsOf(certificate) +
              "; if one of these is right, set tls-server-name to it";
     case X509_V_ERR_CERT_HAS_EXPIRED:
-      return "the certificate of " + subject + " expired at " + TimeOf(X509_get0_notAfter(certificate));
+      return "the certificate of " + subject + " expired at " + TimeText(X509_get0_notAfter(certificate));
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      return "the certificate of " + subject + " is not valid before " + TimeOf(X509_get0_notBefore(certificate)) +
+      return "the certificate of " + subject + " is not valid before " + TimeText(X509_get0_notBefore(certificate)) +
              "; is the clock of this machine right?";
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:

@@ -13,16 +13,16 @@
 #include <utility>
 
 #include "net/event_loop.h"
+#include "net/openssl_handles.h"
 #include "net/openssl_use.h"
 
 namespace kgen::net {
 namespace {
 
-using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
 using Number = std::unique_ptr<BIGNUM, Freed<BN_free>>;
 
 template <typename Write>
-std::string Pem(Write write) {
+std::string PemWrittenBy(Write write) {
   const Bio bio(BIO_new(BIO_s_mem()));
   if (!bio || write(bio.get()) != 1) return {};
   char* data = nullptr;
@@ -89,8 +89,8 @@ std::string NameOf(const GENERAL_NAME& name) {
 }
 
 std::vector<std::string> NamesOf(X509* certificate) {
-  using Names = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>>;
-  const Names all(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+  const GeneralNames all(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
   std::vector<std::string> names;
   for (int i = 0; all && i < sk_GENERAL_NAME_num(all.get()); ++i) {
     if (std::string name = NameOf(*sk_GENERAL_NAME_value(all.get(), i)); !name.empty())
@@ -253,11 +253,12 @@ bool AddNames(X509* certificate, const std::vector<std::string>& names) {
 }
 
 std::string PemOf(X509* certificate) {
-  return Pem([&](BIO* bio) { return PEM_write_bio_X509(bio, certificate); });
+  return PemWrittenBy([&](BIO* bio) { return PEM_write_bio_X509(bio, certificate); });
 }
 
 std::string PemOf(EVP_PKEY* key) {
-  return Pem([&](BIO* bio) { return PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr); });
+  return PemWrittenBy(
+      [&](BIO* bio) { return PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr); });
 }
 
 Error CertificateFailure() {

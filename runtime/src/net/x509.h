@@ -10,16 +10,13 @@
 #ifndef KGEN_SRC_NET_X509_H_
 #define KGEN_SRC_NET_X509_H_
 
-#include <openssl/evp.h>
-#include <openssl/x509.h>
-
 #include <chrono>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kgen/core/result.h"
+#include "net/openssl_handles.h"
 
 namespace kgen::net {
 
@@ -71,16 +68,6 @@ std::vector<CertificateFacts> ReadCertificates(std::string_view pem);
 bool KeyFits(const Identity& identity);
 // Whether the first certificate of a text was signed with the key of the authority's. Does not look at the time.
 bool IsSignedBy(std::string_view certificate_pem, std::string_view authority_pem);
-
-template <auto Free>
-struct Freed {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
-using PrivateKey = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 
 PrivateKey NewPrivateKey();  // null: OpenSSL failed
 // A certificate without extensions, issuer and signature. The times count from now. Null: OpenSSL failed.

@@ -3,6 +3,7 @@
 // Content negotiation by the Accept header: whole objects or only their metadata, and the form of discovery documents.
 #include <algorithm>
 
+#include "net/trim.h"
 #include "testing/api_server.h"
 
 namespace kgen::testing {
@@ -10,18 +11,12 @@ namespace {
 
 using nlohmann::json;
 
-std::string_view Trim(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 // Removes the part before the separator, and the separator, from `text`. Returns the part.
 std::string_view Next(std::string_view& text, char separator) {
   const auto end = text.find(separator);
   const std::string_view part = text.substr(0, end);
   text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  return Trim(part);
+  return net::Trim(part);
 }
 
 struct Clause {

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "core/json/compact_json.h"
 #include "core/quoted.h"
 #include "testing/api_server.h"
 
@@ -83,7 +84,7 @@ ApiResult<void> ApiServer::CheckConfiguration(const ApiCall& call, const json& o
 }
 
 void ApiServer::Warn(const std::string& text) {
-  std::string warning = "299 - " + json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string warning = "299 - " + detail::CompactJson(json(text));
   if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end()) {
     warnings_.push_back(std::move(warning));
   }
@@ -162,7 +163,7 @@ ApiResult<json> ApiServer::AdmissionRequestOf(const ApiCall& call, std::string_v
 // Returns whether all matchConditions are true. An error counts as the failure of the webhook, unless one is false.
 ApiResult<bool> ApiServer::MeetsConditions(const Hook& hook, const json& request) {
   if (hook.conditions.empty()) return true;
-  const std::string text = request.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = detail::CompactJson(request);
   bool all = true, missing = false;
   std::string failure;
   for (const auto& [name, expression] : hook.conditions) {
@@ -196,8 +197,7 @@ ApiResult<std::optional<AdmissionVerdict>> ApiServer::AskHook(const Hook& hook, 
   if (request["dryRun"] == true && !hook.safe_in_dry_run) {
     return Refuse(BadRequest("admission webhook " + Quoted(hook.name) + " does not support dry run"));
   }
-  const std::string key = hook.configuration + '/' + hook.name + ' ' + round + '\n' +
-                          request.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string key = hook.configuration + '/' + hook.name + ' ' + round + '\n' + detail::CompactJson(request);
   auto known = run_->answers.find(key);
   if (known == run_->answers.end() && hook.speaks_v1) {
     // The answer must have the uid of the question, which the review has.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json/compact_json.h"
 #include "testing/api_server.h"
 
 namespace kgen::testing {
@@ -31,7 +32,7 @@ std::string ConversionKey(const json& value, std::string_view to) {
     if (const json* found = FindPath(value, std::string("metadata.") + member)) metadata[member] = *found;
   }
   key["metadata"] = std::move(metadata);
-  return std::string(to) + ' ' + key.dump(-1, ' ', false, json::error_handler_t::replace);
+  return std::string(to) + ' ' + detail::CompactJson(key);
 }
 
 ApiError ConversionError(const std::string& message) { return {.code = 500, .message = message}; }

@@ -1,5 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "testing/api_error.h"
+#include "core/json/compact_json.h"
 
 #include "core/quoted.h"
 
@@ -30,7 +31,7 @@ json ApiError::ToStatus() const {
 }
 
 // Messages quote client input, which may not be valid UTF-8.
-std::string ApiError::Body() const { return ToStatus().dump(-1, ' ', false, json::error_handler_t::replace) + '\n'; }
+std::string ApiError::Body() const { return detail::CompactJson(ToStatus()) + '\n'; }
 
 std::string Qualified(const ResourceInfo& resource) {
   return resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;

@@ -5,6 +5,7 @@
 // schemas for the rest of a built-in kind.
 #include <set>
 
+#include "core/json/compact_json.h"
 #include "core/json/json_depth.h"
 #include "testing/api_server.h"
 #include "validation/compiled_schema.h"
@@ -104,7 +105,7 @@ std::string ApiServer::StrictComplaint(const ApiCall& call, const std::vector<st
     if (mode == "Strict") {
       complaint += (complaint.empty() ? "strict decoding error: " : ", ") + text;
     } else {
-      warnings_.push_back("299 - " + json(text).dump(-1, ' ', false, json::error_handler_t::replace));
+      warnings_.push_back("299 - " + detail::CompactJson(json(text)));
     }
   };
   for (const std::string& path : duplicates) note("duplicate", path);

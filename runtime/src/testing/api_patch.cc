@@ -5,6 +5,7 @@
 // removes fields that a manager no longer applies.
 #include <algorithm>
 
+#include "core/json/compact_json.h"
 #include "kgen/codec/yaml.h"
 #include "testing/api_server.h"
 
@@ -111,7 +112,7 @@ void StrategicMerge(json& target, const json& patch) {
 std::string EntryPath(std::string_view list, std::string_view key, const json& entry) {
   json keys = {{key, entry[key]}};
   if (list == "ports") keys["protocol"] = entry.value("protocol", json("TCP"));
-  return "k:" + keys.dump(-1, ' ', false, json::error_handler_t::replace);
+  return "k:" + detail::CompactJson(keys);
 }
 
 // The fields of an applied value in the form of fieldsV1. Lists that are merged by a key have an entry for each
@@ -123,8 +124,7 @@ json FieldsOf(std::string_view name, const json& value) {
       if (!member.is_null()) fields["f:" + key] = FieldsOf(key, member);
     }
   } else if (value.is_array() && name == "finalizers") {
-    for (const json& each : value)
-      fields["v:" + each.dump(-1, ' ', false, json::error_handler_t::replace)] = json::object();
+    for (const json& each : value) fields["v:" + detail::CompactJson(each)] = json::object();
   } else if (value.is_array() && !value.empty()) {
     const std::string_view key = MergeKey(name, value);
     for (std::size_t i = 0; i < value.size() && !key.empty(); ++i) {
@@ -249,7 +249,7 @@ ApiResult<Reply> ApiServer::Patch(const ApiCall& call) {
   DropUnknown(call, start);
   auto next = PatchValue(call, start);
   if (!next) return Refuse(next.error());
-  const std::string patched = next->dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string patched = detail::CompactJson(*next);
   const std::string complaint = StrictComplaint(call, {}, DropUnknown(call, *next));
   if (!complaint.empty()) {
     return Refuse(

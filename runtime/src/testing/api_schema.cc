@@ -4,6 +4,7 @@
 // validation checks.
 #include <algorithm>
 
+#include "core/json/compact_json.h"
 #include "testing/api_server.h"
 #include "validation/compiled_schema.h"
 #include "validation/metadata_check.h"
@@ -168,7 +169,7 @@ void ApiServer::WarnOfRules(const json& crd) {
   const std::string text = "the in-memory cluster does not evaluate the " + std::to_string(rules) +
                            " rules (x-kubernetes-validations) of " + TextAt(crd, "metadata.name") +
                            ": it accepts objects that break them";
-  warnings_.push_back("299 - " + json(text).dump(-1, ' ', false, json::error_handler_t::replace));
+  warnings_.push_back("299 - " + detail::CompactJson(json(text)));
 }
 
 // From now on objects are stored in this version too.

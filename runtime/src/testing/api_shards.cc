@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "net/trim.h"
 #include "testing/api_server.h"
 
 namespace kgen::testing {
@@ -11,17 +12,11 @@ namespace {
 
 constexpr std::string_view kOr = "||";
 
-std::string_view Trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
 // Takes `prefix` from the front of the text, and spaces around it.
 bool Take(std::string_view& text, std::string_view prefix) {
-  text = Trim(text);
+  text = net::Trim(text);
   if (!text.starts_with(prefix)) return false;
-  text = Trim(text.substr(prefix.size()));
+  text = net::Trim(text.substr(prefix.size()));
   return true;
 }
 
@@ -70,7 +65,8 @@ ApiResult<ShardScope> ShardScope::Parse(std::string_view text) {
     const std::size_t end = std::min(rest.find(kOr), rest.size());
     const std::optional<Part> part = ReadPart(rest.substr(0, end));
     const bool last = end == rest.size();
-    if (!part || (!ranges.empty() && part->by != scope.by_) || (!last && Trim(rest.substr(end + kOr.size())).empty())) {
+    if (!part || (!ranges.empty() && part->by != scope.by_) ||
+        (!last && net::Trim(rest.substr(end + kOr.size())).empty())) {
       // Real servers answer with 500, too.
       return Refuse({.message = "invalid shard selector: \"" + std::string(text) +
                                 "\" does not consist of shardRange() calls on one field, joined by ||"});

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/json/compact_json.h"
 #include "validation/complete.h"
 #include "validation/metadata_check.h"
 #include "validation/number_check.h"
@@ -23,7 +24,7 @@ std::string GoText(const json& value) {
   if (value.is_null()) return "<nil>";
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number() && !IsInt64(value)) return NumberText(value.get<double>());
-  if (!value.is_structured()) return Dump(value);
+  if (!value.is_structured()) return detail::CompactJson(value);
   std::string text;
   for (const auto& [name, member] : value.items())
     text += (text.empty() ? "" : " ") + (value.is_object() ? name + ":" : "") + GoText(member);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/dns_names.h"
+#include "core/json/compact_json.h"
 #include "kgen/core/time.h"
 #include "validation/ascii.h"
 #include "validation/number_check.h"
@@ -158,7 +159,7 @@ std::string OwnerText(const json& owner) {
   for (const char* key : {"controller", "blockOwnerDeletion"}) {
     if (PartOf(owner, key).is_boolean()) ordered[key] = owner[key].get<bool>();
   }
-  return ordered.dump(-1, ' ', false, json::error_handler_t::replace);
+  return detail::CompactJson(ordered);
 }
 
 class MetadataChecker {
@@ -233,7 +234,7 @@ class MetadataChecker {
   bool Refuse(std::string_view key, const std::string& expected, const json& found) {
     errors_.Add({.kind = FieldError::Kind::kTypeInvalid,
                  .field = key.empty() ? path_ : At(key),
-                 .message = "Invalid value: " + Dump(found) + ": must be " + expected});
+                 .message = "Invalid value: " + detail::CompactJson(found) + ": must be " + expected});
     return false;
   }
   void AddAll(std::string_view key, std::string_view value, const Reasons& reasons) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/json/compact_json.h"
 #include "kgen/core/json.h"
 
 namespace kgen::validation {
@@ -20,7 +21,7 @@ void WithValue(const json& value, const Add& add) {
     return add(value.get<double>());
   if (value.is_number_integer()) return add(value.get<std::int64_t>());
   if (value.is_number_float()) return add(value.get<double>());
-  add(Json(Dump(value)));
+  add(Json(detail::CompactJson(value)));
 }
 
 }  // namespace
@@ -36,11 +37,10 @@ void AddDuplicate(FieldErrors& errors, std::string_view field, const json& value
 void AddNotSupported(FieldErrors& errors, std::string_view field, const json& value,
                      const std::vector<json>& supported) {
   std::vector<std::string> texts;
-  for (const json& each : supported) texts.push_back(each.is_string() ? each.get<std::string>() : Dump(each));
+  for (const json& each : supported)
+    texts.push_back(each.is_string() ? each.get<std::string>() : detail::CompactJson(each));
   WithValue(value, [&](const auto& shown) { errors.NotSupported(field, shown, texts); });
 }
-
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 std::string NumberText(double value) {
   FieldErrors errors;  // which print numbers as Go does

@@ -21,9 +21,6 @@ void AddDuplicate(FieldErrors& errors, std::string_view field, const nlohmann::j
 void AddNotSupported(FieldErrors& errors, std::string_view field, const nlohmann::json& value,
                      const std::vector<nlohmann::json>& supported);
 
-// Returns compact JSON with the members of objects by name. What is not UTF-8 is replaced.
-std::string Dump(const nlohmann::json& value);
-
 // Returns a number as Go prints it with %v: 2.5, 1e+06.
 std::string NumberText(double value);
 

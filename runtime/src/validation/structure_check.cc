@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/json/compact_json.h"
 #include "validation/metadata_check.h"
 #include "validation/report.h"
 
@@ -54,7 +55,8 @@ void CheckList(const json& list, const Node& node, const std::string& path, Fiel
   std::unordered_map<std::string, int> seen;  // how often, by the text of the entry or of its keys
   for (std::size_t i = 0; i < list.size(); ++i) {
     const json entry = keyed ? KeysOf(list[i], node) : list[i];
-    if (++seen[Dump(entry)] == 2) AddDuplicate(errors, IndexPath(path, i), entry);  // further ones go unreported
+    if (++seen[detail::CompactJson(entry)] == 2)
+      AddDuplicate(errors, IndexPath(path, i), entry);  // further ones go unreported
   }
 }
 

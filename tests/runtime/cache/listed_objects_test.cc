@@ -18,8 +18,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-ObjectKey Key(std::string_view name) { return {"ns", name}; }
-AnyRef Object(std::string_view name, std::string_view version) {
+ObjectKey KeyOf(std::string_view name) { return {"ns", name}; }
+AnyRef ObjectAt(std::string_view name, std::string_view version) {
   return MakeRef(PartialObjectMetadata{.metadata = {.name = name, .namespace_ = "ns", .resourceVersion = version}});
 }
 std::vector<std::string> Text(const ListedObjects& list) {
@@ -36,53 +36,53 @@ std::vector<std::string> Text(const ListedObjects& list) {
 
 TEST(ListedObjects, KeepsEveryAppendedItemInItsOrder) {
   ListedObjects list;
-  list.Append({Key("b"), Object("b", "1")});
-  list.Append({Key("a"), {}});
-  list.Append({Key("b"), Object("b", "2")});
+  list.Append({KeyOf("b"), ObjectAt("b", "1")});
+  list.Append({KeyOf("a"), {}});
+  list.Append({KeyOf("b"), ObjectAt("b", "2")});
   EXPECT_THAT(Text(list), ElementsAre("b@1", "a@refused", "b@2"));
   EXPECT_EQ(list.size(), 3u);
 }
 
 TEST(ListedObjects, ReplacesAnObjectInPlaceAndMarksItWhenTheNewStateWasRefused) {
   ListedObjects list;
-  list.Upsert(Key("a"), Object("a", "1"));
-  list.Upsert(Key("b"), Object("b", "1"));
-  list.Upsert(Key("a"), Object("a", "2"));
-  list.Upsert(Key("b"), {});
+  list.Upsert(KeyOf("a"), ObjectAt("a", "1"));
+  list.Upsert(KeyOf("b"), ObjectAt("b", "1"));
+  list.Upsert(KeyOf("a"), ObjectAt("a", "2"));
+  list.Upsert(KeyOf("b"), {});
   EXPECT_THAT(Text(list), ElementsAre("a@2", "b@1 stale"));
-  list.Upsert(Key("b"), Object("b", "3"));
+  list.Upsert(KeyOf("b"), ObjectAt("b", "3"));
   EXPECT_THAT(Text(list), ElementsAre("a@2", "b@3"));
   EXPECT_EQ(list.size(), 2u);
 }
 
 TEST(ListedObjects, LeavesAnEmptySlotWhereAnObjectWasRemoved) {
   ListedObjects list;
-  list.Remove(Key("nobody"));
-  list.Upsert(Key("a"), Object("a", "1"));
-  list.Upsert(Key("b"), Object("b", "1"));
-  list.Remove(Key("a"));
-  list.Remove(Key("a"));
+  list.Remove(KeyOf("nobody"));
+  list.Upsert(KeyOf("a"), ObjectAt("a", "1"));
+  list.Upsert(KeyOf("b"), ObjectAt("b", "1"));
+  list.Remove(KeyOf("a"));
+  list.Remove(KeyOf("a"));
   EXPECT_THAT(Text(list), ElementsAre("b@1"));
   EXPECT_EQ(list.size(), 1u);
   EXPECT_EQ(list.slots(), 2u);
-  list.Upsert(Key("a"), Object("a", "2"));
+  list.Upsert(KeyOf("a"), ObjectAt("a", "2"));
   EXPECT_THAT(Text(list), ElementsAre("b@1", "a@2"));
 }
 
 TEST(ListedObjects, NeverMovesAnItemWhileItGrows) {
   ListedObjects list;
-  list.Upsert(Key("first"), Object("first", "1"));
+  list.Upsert(KeyOf("first"), ObjectAt("first", "1"));
   const ListedObject* const first = &list[0];
-  for (int i = 0; i < 5000; ++i) list.Upsert(Key(std::to_string(i)), Object("x", "1"));
+  for (int i = 0; i < 5000; ++i) list.Upsert(KeyOf(std::to_string(i)), ObjectAt("x", "1"));
   EXPECT_EQ(&list[0], first);
-  list.Upsert(Key("first"), Object("first", "2"));
+  list.Upsert(KeyOf("first"), ObjectAt("first", "2"));
   EXPECT_EQ(list.size(), 5001u);
 }
 
 TEST(ListedObjects, FreesAtMostTheNumberOfItemsAskedForAtATime) {
   const std::int64_t before = LiveBlocks();
   ListedObjects list;
-  for (int i = 0; i < 2000; ++i) list.Upsert(Key(std::to_string(i)), Object("x", "1"));
+  for (int i = 0; i < 2000; ++i) list.Upsert(KeyOf(std::to_string(i)), ObjectAt("x", "1"));
   std::int64_t left = LiveBlocks() - before;
   EXPECT_GE(left, 2000);
   int steps = 1;
@@ -99,7 +99,7 @@ TEST(ListedObjects, FreesAtMostTheNumberOfItemsAskedForAtATime) {
 TEST(ListedObjects, KeepsItsItemsOnTheHeapThatReturnsFreeMemory) {
   const std::int64_t before = GetHeapUse().bytes;
   ListedObjects list;
-  for (int i = 0; i < 2000; ++i) list.Append({Key("a"), {}});
+  for (int i = 0; i < 2000; ++i) list.Append({KeyOf("a"), {}});
   EXPECT_GE(GetHeapUse().bytes - before, 2000 * std::int64_t{sizeof(ListedObject)});
 }
 

@@ -26,21 +26,21 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-AnyRef Object(std::string_view name, std::string_view version) {
+AnyRef Metadata(std::string_view name, std::string_view version) {
   return MakeRef(PartialObjectMetadata{.metadata = {.name = name, .resourceVersion = version}});
 }
 AnyEvent Add(std::string_view name, bool initial = false) {
   return {.type = AnyEvent::Type::kAdded,
           .reason = initial ? Reason::kInitial : Reason::kWatch,
           .key = {{}, name},
-          .now = Object(name, "1")};
+          .now = Metadata(name, "1")};
 }
 AnyEvent Update(std::string_view name, std::string_view before, std::string_view now, Reason reason = Reason::kWatch) {
   return {.type = AnyEvent::Type::kUpdated,
           .reason = reason,
           .key = {{}, name},
-          .before = Object(name, before),
-          .now = Object(name, now)};
+          .before = Metadata(name, before),
+          .now = Metadata(name, now)};
 }
 AnyEvent Resync(std::string_view name) { return Update(name, "2", "2", Reason::kResync); }
 std::vector<AnyEvent> Events(AnyEvent event) {
@@ -461,8 +461,10 @@ class CoalescingTest : public ListenerTest {
     return listener;
   }
   static AnyEvent Delete(std::string_view name, std::string_view before) {
-    return {
-        .type = AnyEvent::Type::kDeleted, .reason = Reason::kWatch, .key = {{}, name}, .before = Object(name, before)};
+    return {.type = AnyEvent::Type::kDeleted,
+            .reason = Reason::kWatch,
+            .key = {{}, name},
+            .before = Metadata(name, before)};
   }
   void Open() {
     gate_->Notify();
@@ -613,7 +615,7 @@ TEST(EventQueue, MergesWithTheNewestEventOfAKeyWheneverThatCame) {
   const std::size_t each = probe.bytes();
   const auto state = [](std::string_view version) {
     AnyEvent event = Resync("k");
-    event.before = event.now = Object("k", version);
+    event.before = event.now = Metadata("k", version);
     return event;
   };
   EventQueue queue(8 * each);

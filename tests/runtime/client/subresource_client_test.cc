@@ -20,7 +20,7 @@ using widgets::WidgetList;
 using namespace std::chrono_literals;
 
 // A Claim stands for a type of another group.
-using WidgetsClient =
+using ExtendedWidgetsClient =
     ResourceClient<Widget, WidgetList, Verbs::kStandard | Verbs::kStatus,
                    Subresource<"approval", Widget, Verbs::kGet | Verbs::kUpdate | Verbs::kPatch>,
                    Subresource<"binding", Claim, Verbs::kCreate>,
@@ -30,13 +30,14 @@ using WidgetsClient =
                    Subresource<"token", Claim, Verbs::kCreate>>;
 
 constexpr char kSuccess[] = R"({"kind":"Status","apiVersion":"v1","status":"Success","code":201})";
-constexpr char kWidget[] = R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"a","uid":"7"}})";
+constexpr char kWidgetWithUid[] =
+    R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"a","uid":"7"}})";
 constexpr char kForbidden[] =
     R"({"kind":"Status","status":"Failure","reason":"Forbidden","message":"not you","code":403})";
 
 class SubresourceClientTest : public ClientTest {
  protected:
-  WidgetsClient Widgets(std::string_view space = "default") { return {connection(), space}; }
+  ExtendedWidgetsClient Widgets(std::string_view space = "default") { return {connection(), space}; }
   std::string Asked(std::size_t i) { return transport_->request(i).method + ' ' + transport_->request(i).path; }
   static std::string At(std::string_view rest) {
     return "/apis/test.kgen.dev/v1/namespaces/default/widgets/a/" + std::string(rest);
@@ -64,11 +65,11 @@ concept GetsTheLogAsAnObject = requires(const Client& client) { client.template 
 // Contract: generator OP-14.
 TEST(Subresources, HaveTheVerbsOfTheDocumentOnly) {
   using Plain = ResourceClient<Widget, WidgetList>;
-  EXPECT_TRUE(Evicts<WidgetsClient> && CreatesTokens<WidgetsClient>);
-  EXPECT_TRUE(Resizes<WidgetsClient> && ReadsLogs<WidgetsClient>);
+  EXPECT_TRUE(Evicts<ExtendedWidgetsClient> && CreatesTokens<ExtendedWidgetsClient>);
+  EXPECT_TRUE(Resizes<ExtendedWidgetsClient> && ReadsLogs<ExtendedWidgetsClient>);
   EXPECT_FALSE(Evicts<Plain> || CreatesTokens<Plain> || Resizes<Plain> || ReadsLogs<Plain>);
-  EXPECT_FALSE(PatchesEphemeralContainers<WidgetsClient>);
-  EXPECT_FALSE(GetsTheLogAsAnObject<WidgetsClient>);
+  EXPECT_FALSE(PatchesEphemeralContainers<ExtendedWidgetsClient>);
+  EXPECT_FALSE(GetsTheLogAsAnObject<ExtendedWidgetsClient>);
 }
 
 TEST_F(SubresourceClientTest, EvictionIsPostedToTheObject) {
@@ -109,7 +110,7 @@ TEST_F(SubresourceClientTest, ATokenIsWhatTheServerMadeOfTheRequest) {
 }
 
 TEST_F(SubresourceClientTest, UpdatesGoToThePathOfTheSubresource) {
-  for (int i = 0; i < 3; ++i) transport_->Reply({.body = kWidget});
+  for (int i = 0; i < 3; ++i) transport_->Reply({.body = kWidgetWithUid});
   const Widget widget{.metadata = {.name = "a"}};
   EXPECT_EQ(Must(Widgets().UpdateSubresource<"approval">(widget, {.field_manager = "me"})).metadata.uid, "7");
   EXPECT_TRUE(Widgets().UpdateSubresource<"ephemeralcontainers">(widget));
@@ -121,7 +122,7 @@ TEST_F(SubresourceClientTest, UpdatesGoToThePathOfTheSubresource) {
 
 // Contract: controller 153.
 TEST_F(SubresourceClientTest, AnySubresourceIsReachedByItsName) {
-  for (int i = 0; i < 3; ++i) transport_->Reply({.body = kWidget});
+  for (int i = 0; i < 3; ++i) transport_->Reply({.body = kWidgetWithUid});
   transport_->Reply({.status = 201, .body = kSuccess});
   EXPECT_EQ(Must(Widgets().GetSubresource<"resize">("a", {.resource_version = "0"})).metadata.uid, "7");
   EXPECT_TRUE(Widgets().UpdateSubresource<"resize">({.metadata = {.name = "a"}}));
@@ -163,7 +164,7 @@ TEST_F(SubresourceClientTest, AsynchronousFormsReportByPostedWork) {
 
 // Contract: client TYP-4.
 TEST_F(SubresourceClientTest, ApplyStatusSendsAnApplyPatchToTheStatus) {
-  transport_->Reply({.body = kWidget});
+  transport_->Reply({.body = kWidgetWithUid});
   EXPECT_TRUE(Widgets().ApplyStatus({.metadata = {.name = "a"}}, {.field_manager = "me"}));
   EXPECT_EQ(Asked(0), "PATCH " + At("status?fieldManager=me&force=false"));
   EXPECT_EQ(HeaderOf(transport_->request(0), "content-type"), "application/apply-patch+yaml");

@@ -35,7 +35,7 @@ std::string Printed(const T& value) {
   return Streamed(value);
 }
 
-sample::Sample Small() {
+sample::Sample SmallSample() {
   sample::Sample small;
   small.metadata = {.name = "web", .labels = {{"app", "web"}, {"on", "yes"}}};
   small.spec->args = {"-v", "two\nlines\n"};
@@ -44,7 +44,7 @@ sample::Sample Small() {
 }
 
 TEST_F(PrintTest, ShowsAnObjectAsYamlWithoutItsAbsentMembers) {
-  EXPECT_EQ(Printed(Small()), R"(apiVersion: test.kgen.dev/v1
+  EXPECT_EQ(Printed(SmallSample()), R"(apiVersion: test.kgen.dev/v1
 kind: Sample
 metadata:
   name: web
@@ -61,7 +61,7 @@ spec:
 }
 
 TEST_F(PrintTest, ShowsPartsOfAnObject) {
-  const sample::Sample small = Small();
+  const sample::Sample small = SmallSample();
   EXPECT_EQ(Printed(small.metadata.labels), "app: web\n\"on\": \"yes\"");
   EXPECT_EQ(Printed(*small.metadata.labels.begin()), "app: web");
   EXPECT_EQ(Printed(small.spec->args), "- -v\n- |\n  two\n  lines");

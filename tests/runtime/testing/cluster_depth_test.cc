@@ -89,8 +89,7 @@ TEST_F(ClusterDepthTest, RefusesADeepSchema) {
       R"("spec":{"group":"x.dev","scope":"Namespaced","names":{"kind":"Order","plural":"orders"},"versions":[{)"
       R"("name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":)" +
       Nested(kDeep) + "}}]}}";
-  EXPECT_THAT(Refusal("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd),
-              HasSubstr("at most 256 levels"));
+  EXPECT_THAT(Refusal("POST", kCrds, crd), HasSubstr("at most 256 levels"));
 }
 
 TEST_F(ClusterDepthTest, ServesAndDeletesAnObjectThatATestHasCorruptedWithDeepNesting) {

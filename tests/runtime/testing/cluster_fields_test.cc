@@ -77,10 +77,8 @@ TEST_F(FieldsTest, ACrdWithRulesIsAnsweredWithAWarning) {
           {"names", {{"plural", std::string(name) + "s"}, {"kind", name}}},
           {"versions",
            {{{"name", "v1"}, {"served", true}, {"storage", true}, {"schema", {{"openAPIV3Schema", schema}}}}}}}}};
-    const Reply reply = server_->Handle({.method = "POST",
-                                         .path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                                         .headers = {{"content-type", "application/json"}},
-                                         .body = crd.dump()});
+    const Reply reply = server_->Handle(
+        {.method = "POST", .path = kCrds, .headers = {{"content-type", "application/json"}}, .body = crd.dump()});
     EXPECT_EQ(reply.status, 201) << reply.body;
     std::vector<std::string> out;
     for (const HttpHeader& header : reply.headers) {

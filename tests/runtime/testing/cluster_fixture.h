@@ -49,6 +49,8 @@ class WatchLog final : public StreamSink {
 
 class ClusterTest : public ::testing::Test {
  protected:
+  static constexpr char kCrds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
   explicit ClusterTest(ClusterOptions options = {.seed = 1}) : cluster_(std::move(options)) {}
 
   // The answer's body; a Status for a refusal.

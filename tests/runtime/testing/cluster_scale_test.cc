@@ -12,7 +12,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr char kDeployments[] = "/apis/apps/v1/namespaces/default/deployments";
-constexpr char kCrds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 constexpr char kRings[] = "/apis/ring.example/v1/namespaces/default/rings";
 
 class ScaleTest : public ClusterTest {

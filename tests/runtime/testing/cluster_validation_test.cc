@@ -38,26 +38,25 @@ TEST_F(ClusterTest, ACrdWithAPatternThatGoCannotReadIsRefused) {
           {"versions",
            {{{"name", "v1"}, {"served", true}, {"storage", true}, {"schema", {{"openAPIV3Schema", schema}}}}}}}}};
   };
-  Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd("^(?=a)"));
+  Post(kCrds, crd("^(?=a)"));
   EXPECT_EQ(last_status_, 422);
   EXPECT_THAT(last_causes_, ElementsAre("spec.versions[0].schema.openAPIV3Schema FieldValueInvalid"));
   EXPECT_THAT(last_error_, HasSubstr("properties[spec].pattern: '^(?=a)' is not a pattern in the syntax of Go"));
-  Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd("^a"));
+  Post(kCrds, crd("^a"));
   EXPECT_EQ(last_status_, 201);
 }
 
 TEST_F(ClusterTest, TheMetadataOfACustomResourceIsChecked) {
-  Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-       {{"metadata", {{"name", "gauges.shop.example"}}},
-        {"spec",
-         {{"group", "shop.example"},
-          {"scope", "Namespaced"},
-          {"names", {{"plural", "gauges"}, {"kind", "Gauge"}}},
-          {"versions",
-           {{{"name", "v1"},
-             {"served", true},
-             {"storage", true},
-             {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}}}}}}});
+  Post(kCrds, {{"metadata", {{"name", "gauges.shop.example"}}},
+               {"spec",
+                {{"group", "shop.example"},
+                 {"scope", "Namespaced"},
+                 {"names", {{"plural", "gauges"}, {"kind", "Gauge"}}},
+                 {"versions",
+                  {{{"name", "v1"},
+                    {"served", true},
+                    {"storage", true},
+                    {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}}}}}}});
   Post("/apis/shop.example/v1/namespaces/default/gauges", {{"metadata", {{"name", "g"}, {"labels", {{"a", "x y"}}}}}});
   EXPECT_EQ(last_status_, 422);
   EXPECT_THAT(last_causes_, ElementsAre("metadata.labels FieldValueInvalid"));

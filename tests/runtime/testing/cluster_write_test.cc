@@ -320,7 +320,6 @@ json Crd() {
 json Order(const json& spec) {
   return {{"apiVersion", "shop.example/v1"}, {"kind", "Order"}, {"metadata", {{"name", "first"}}}, {"spec", spec}};
 }
-constexpr char kCrds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 constexpr char kOrders[] = "/apis/shop.example/v1/namespaces/default/orders";
 
 TEST_F(ClusterTest, ServesAResourceOnceItsDefinitionExists) {

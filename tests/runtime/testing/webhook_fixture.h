@@ -69,7 +69,6 @@ class WebhookTest : public ClusterTest {
  protected:
   static constexpr char kOrders[] = "/apis/shop.example/v1/namespaces/default/orders";
   static constexpr char kOrders2[] = "/apis/shop.example/v2/namespaces/default/orders";
-  static constexpr char kCrds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   static constexpr char kMutating[] = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
   static constexpr char kValidating[] = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cache/store/text_hash.h"
+#include "core/json/compact_json.h"
 #include "kgen/core/unstructured.h"
 
 namespace kgen::cache {
@@ -32,8 +33,6 @@ constexpr Member kMembers[] = {
 constexpr const char* kDropManagedFields = "dropManagedFields";
 
 // Invalid UTF-8 becomes U+FFFD, so that such a binding differs from the one that is read back.
-std::string Text(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 const TypeTable* StructOf(ValueKind kind, const void* detail) {
   for (; kind == ValueKind::kList || kind == ValueKind::kMap;) {
     const auto& element = *static_cast<const ValueType*>(detail);
@@ -62,7 +61,7 @@ void AddPaths(const TypeTable& table, const std::string& prefix, std::string& ou
 std::string SavedBinding::ToJson() const {
   json object = {{kDropManagedFields, drop_managed_fields}};
   for (const Member& member : kMembers) object[member.key] = this->*member.member;
-  return Text(object);
+  return detail::CompactJson(object);
 }
 
 Result<SavedBinding> SavedBinding::FromJson(std::string_view text) {
@@ -92,7 +91,7 @@ std::string SavedBinding::FileName() const {
     if (!safe) c = '-';
   }
   if (name.size() > kReadable) name.resize(kReadable);
-  const std::string all = Text({server, resource, namespace_, label_selector, field_selector, form});
+  const std::string all = detail::CompactJson({server, resource, namespace_, label_selector, field_selector, form});
   std::array<char, 32> end{};
   std::snprintf(end.data(), end.size(), "-%016llx.saved", static_cast<unsigned long long>(TextHash(all)));
   return name + end.data();

@@ -12,6 +12,7 @@
 #include "client/request/pause.h"
 #include "client/request/url_encoding.h"
 #include "core/execution/post_timer.h"
+#include "core/json/compact_json.h"
 #include "core/json/json_depth.h"
 #include "kgen/core/executor.h"
 #include "net/duration_text.h"
@@ -45,8 +46,6 @@ std::string TextAt(const json& value, std::initializer_list<const char*> path) {
   const json& found = At(value, path);
   return found.is_string() ? found.get<std::string>() : std::string();
 }
-
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 // The result is discarded if the text is not JSON, or is nested too deeply for code that recurses over it.
 json Parse(std::string_view text) {
@@ -176,7 +175,8 @@ Result<void> CheckStoredVersions(const json& object, const json& merged) {
           "(served: false is enough) beside the new storage version, store every object again (kubectl get " +
           name +
           " -A -o json | kubectl replace -f -), then forget the version: kubectl patch customresourcedefinition " +
-          name + " --subresource=status --type=merge -p '" + Dump({{"status", {{"storedVersions", rest}}}}) +
+          name + " --subresource=status --type=merge -p '" +
+          detail::CompactJson({{"status", {{"storedVersions", rest}}}}) +
           "'. After that, this manifest can be installed");
 }
 
@@ -261,7 +261,7 @@ class Installation {
     Result<json> object = Get();
     if (object) return Update(*object);
     if (object.error().code() != Code::kNotFound) return Fail(object.error());
-    Result<ApiResponse> created = Send("POST", std::string(kCollection), Dump(manifest_));
+    Result<ApiResponse> created = Send("POST", std::string(kCollection), detail::CompactJson(manifest_));
     if (created) installed_ = {name_, Installed::Outcome::kCreated, {}};
     return Discard(std::move(created));
   }
@@ -273,7 +273,8 @@ class Installation {
     if (Result<void> kept = CheckStoredVersions(object, merged); !kept) return kept;
     std::vector<std::string> changes = Changes(object, merged);
     merged.erase("status");
-    Result<ApiResponse> put = Send("PUT", std::string(kCollection) + '/' + client::EscapeSegment(name_), Dump(merged));
+    Result<ApiResponse> put =
+        Send("PUT", std::string(kCollection) + '/' + client::EscapeSegment(name_), detail::CompactJson(merged));
     if (!put) return Fail(std::move(put).error());
     // The server leaves out what is empty. If that is all, it has written nothing.
     const std::string version = TextAt(Parse(put->body), {"metadata", "resourceVersion"});

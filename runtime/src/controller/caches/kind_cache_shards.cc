@@ -21,7 +21,7 @@ namespace {
 // For a cache to receive by its watch what others have written before. If that takes longer, because nothing happens to
 // its own objects, a list is faster than the next bookmark.
 constexpr Nanos kFollowLimit = std::chrono::seconds(1);
-constexpr Nanos kReportEvery = std::chrono::seconds(30);  // that a cache does not catch up
+constexpr Nanos kReportLateEvery = std::chrono::seconds(30);  // that a cache does not catch up
 
 std::string ResourceOf(const KindInfo& kind) {
   return kind.group.empty() ? std::string(kind.resource) : std::string(kind.resource) + "." + std::string(kind.group);
@@ -222,7 +222,7 @@ Result<void> CachesState::CatchUp(const ResourceVersions& versions, bool list_an
 Result<void> CachesState::AwaitList(const KindCache& kind_cache, cache::Informer& informer, std::uint64_t number,
                                     const std::stop_token& stop) {
   for (;;) {
-    Result<void> listed = informer.WaitUntilHeld(number, stop, Later(connection_.clock().Now(), kReportEvery));
+    Result<void> listed = informer.WaitUntilHeld(number, stop, Later(connection_.clock().Now(), kReportLateEvery));
     if (listed || listed.error().code() != Code::kTimeout) return listed;
     std::string text = "a shard does not start before its " + kind_cache.name() + " are listed again";
     if (const std::optional<Error> last = informer.Progress().last_error) text += ": " + last->ToString();

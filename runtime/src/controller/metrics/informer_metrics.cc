@@ -46,7 +46,7 @@ class Family {
   std::map<Labels, double> samples_;
 };
 
-class Families {
+class FamilyBuilder {
  public:
   void Add(const std::string& manager, const cache::InformerStatus& status) {
     const Labels labels = {{"informer", status.name}, {"kind", status.kind}, {"manager", manager}};
@@ -131,7 +131,7 @@ class Families {
 }  // namespace
 
 std::vector<MetricFamily> InformerFamilies(const std::vector<InformerSource>& sources) {
-  Families families;
+  FamilyBuilder families;
   for (const InformerSource& source : sources) {
     for (const cache::InformerStatus& status : source.read()) families.Add(source.manager, status);
   }

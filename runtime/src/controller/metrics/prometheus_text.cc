@@ -96,10 +96,10 @@ void AppendFamily(std::string& to, const MetricFamily& family) {
   }
 }
 
-using Families = std::map<std::string, MetricFamily, std::less<>>;
+using FamiliesByName = std::map<std::string, MetricFamily, std::less<>>;
 
 // Adds a family, and the samples of later ones of the same name to the first.
-Result<void> Merge(Families& all, const MetricFamily& family) {
+Result<void> Merge(FamiliesByName& all, const MetricFamily& family) {
   if (auto valid = CheckFamily(family); !valid) return valid;
   auto [found, added] = all.try_emplace(family.name, family);
   MetricFamily& merged = found->second;
@@ -134,7 +134,7 @@ Result<void> SortSamples(MetricFamily& family) {
 }  // namespace
 
 Result<std::string> PrometheusText(std::span<const MetricFamily> families) {
-  Families all;
+  FamiliesByName all;
   for (const MetricFamily& family : families) {
     if (auto merged = Merge(all, family); !merged) return Fail(merged.error());
   }

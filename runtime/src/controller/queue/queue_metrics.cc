@@ -35,9 +35,9 @@ constexpr auto kFirstBuckets = [] {
 double Seconds(Nanos duration) { return static_cast<double>(duration.count()) * 1e-9; }
 
 // The families of one queue. Each sample has the labels `controller` and `name`.
-class Families {
+class QueueFamilies {
  public:
-  explicit Families(const std::string& queue) : labels_{{"controller", queue}, {"name", queue}} {}
+  explicit QueueFamilies(const std::string& queue) : labels_{{"controller", queue}, {"name", queue}} {}
 
   void Add(MetricType type, std::string_view name, std::string_view help, double value) {
     Begin(type, name, help).samples.push_back({.labels = labels_, .value = value});
@@ -92,7 +92,7 @@ std::uint64_t DurationHistogram::count() const noexcept {
 }
 
 std::vector<MetricFamily> FamiliesOf(const WorkQueueMetrics& queue) {
-  Families families(queue.name);
+  QueueFamilies families(queue.name);
   families.AddDepth(queue);
   families.Add(MetricType::kCounter, "workqueue_adds_total", "Total number of adds handled by workqueue",
                static_cast<double>(queue.adds));

@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr Nanos kLimit = seconds(10);  // of each of the two reviews, with its retries
+constexpr Nanos kReviewLimit = seconds(10);  // of each of the two reviews, with its retries
 constexpr Nanos kUserKept = minutes(1), kAllowKept = minutes(5), kDenyKept = seconds(30);
 constexpr int kAttempts = 5;
 constexpr std::size_t kMostKept = 1024;  // entries of each cache
@@ -93,7 +93,7 @@ class AccessReview::Post final : public SharedObject {
                  .body = std::move(body),
                  .what = std::move(what),
                  .json = true},
-        deadline_(Later(connection.clock().Now(), kLimit)),
+        deadline_(Later(connection.clock().Now(), kReviewLimit)),
         answered_(std::move(answered)) {}
 
   void Send() {

@@ -12,7 +12,7 @@
 namespace kgen::controller {
 namespace {
 
-constexpr Nanos kLimit = std::chrono::seconds(10);
+constexpr Nanos kCallLimit = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void SharedCall::Begin(const Shared<Run>& run) {
   const Shared<SharedCall> self(this);
   {
     const MutexLock lock(mutex_);
-    run->limit.After(kLimit, TimerKind::kProgress, [self, run] { self->OnLimit(run); });
+    run->limit.After(kCallLimit, TimerKind::kProgress, [self, run] { self->OnLimit(run); });
   }
   try {
     executor_->Blocking(name_, [self, stop = run->stop.get_token(), token = RunningWork::Token(running_)] {

@@ -19,7 +19,7 @@ constexpr double kAllHashes = 18446744073709551616.0;
 using Place = std::size_t;  // among the members
 constexpr Place kNobody = SIZE_MAX;
 
-struct Part {
+struct RangePart {
   std::uint64_t first = 0, last = 0;
   Place owner = kNobody;
   std::uint64_t since = 0;
@@ -40,10 +40,10 @@ class Division {
   void PlaceUnowned();
   void FeedNewcomers();
   void RelieveOverloaded();
-  const std::vector<Part>& parts() const { return parts_; }
+  const std::vector<RangePart>& parts() const { return parts_; }
 
  private:
-  double Load(const Part& part) const { return load_.Of(part.first, part.last); }
+  double Load(const RangePart& part) const { return load_.Of(part.first, part.last); }
   std::vector<double> Loads() const;
   double Limit() const { return std::max(1.0 / static_cast<double>(count_), load_.largest()); }
   double LevelToFill(const std::vector<double>& loads, double amount) const;
@@ -53,19 +53,19 @@ class Division {
   // Moves about `amount` from one member to another, and returns how much.
   double Move(Place from, Place to, double amount);
   double MovePart(std::size_t at, Place to, double amount);
-  std::uint64_t CutOrFirst(const Part& part, double amount) const;
+  std::uint64_t CutOrFirst(const RangePart& part, double amount) const;
   double MoveBegin(std::size_t at, Place to, double amount);
   double MoveEnd(std::size_t at, Place to, double amount);
   void Split(std::size_t at, std::uint64_t last_of_first);
 
   const ShardLoad& load_;
   const std::size_t count_;
-  std::vector<Part> parts_{};
+  std::vector<RangePart> parts_{};
 };
 
 std::vector<double> Division::Loads() const {
   std::vector<double> loads(count_, 0);
-  for (const Part& part : parts_) {
+  for (const RangePart& part : parts_) {
     if (part.owner != kNobody) loads[part.owner] += Load(part);
   }
   return loads;
@@ -86,7 +86,7 @@ double Division::LevelToFill(const std::vector<double>& loads, double amount) co
 
 double Division::Heaviest(Place owner) const {
   double heaviest = 0;
-  for (const Part& part : parts_) {
+  for (const RangePart& part : parts_) {
     if (part.owner == owner) heaviest = std::max(heaviest, load_.Largest(part.first, part.last));
   }
   return heaviest;
@@ -126,7 +126,7 @@ Place Division::Receiver(std::size_t at, const std::vector<double>& needs) const
 }
 
 void Division::Split(std::size_t at, std::uint64_t last_of_first) {
-  Part second = parts_[at];
+  RangePart second = parts_[at];
   second.first = last_of_first + 1;
   parts_[at].last = last_of_first;
   parts_.insert(parts_.begin() + static_cast<std::ptrdiff_t>(at) + 1, second);
@@ -135,7 +135,7 @@ void Division::Split(std::size_t at, std::uint64_t last_of_first) {
 void Division::PlaceUnowned() {
   const std::vector<double> loads = Loads();
   double amount = 0;
-  for (const Part& part : parts_) amount += part.owner == kNobody ? Load(part) : 0;
+  for (const RangePart& part : parts_) amount += part.owner == kNobody ? Load(part) : 0;
   const double level = LevelToFill(loads, amount);
   std::vector<double> needs(count_);
   for (Place i = 0; i < count_; ++i) needs[i] = std::max(0.0, level - loads[i]);
@@ -188,7 +188,7 @@ void Division::FeedNewcomers() {
 }
 
 void Division::RelieveOverloaded() {
-  std::vector<Part> best = parts_;
+  std::vector<RangePart> best = parts_;
   double best_load = 2;
   for (std::size_t round = 0; round < 4 * count_; ++round) {
     const std::vector<double> loads = Loads();
@@ -216,11 +216,11 @@ double Division::Move(Place from, Place to, double amount) {
   double moved = 0;
   // What came last goes first; of that, small parts.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> order;  // parts by their first hash
-  for (const Part& part : parts_) {
+  for (const RangePart& part : parts_) {
     if (part.owner == from) order.emplace_back(part.since, part.first);
   }
   const auto at = [&](std::uint64_t first) {
-    return static_cast<std::size_t>(std::ranges::find(parts_, first, &Part::first) - parts_.begin());
+    return static_cast<std::size_t>(std::ranges::find(parts_, first, &RangePart::first) - parts_.begin());
   };
   std::ranges::sort(order, [&](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first > b.first;
@@ -247,7 +247,7 @@ double Division::MovePart(std::size_t at, Place to, double amount) {
 }
 
 // Where to end a range with a load of about `amount`. A hash that is heavier goes as a whole.
-std::uint64_t Division::CutOrFirst(const Part& part, double amount) const {
+std::uint64_t Division::CutOrFirst(const RangePart& part, double amount) const {
   return load_.Cut(part.first, part.last, amount).value_or(load_.FirstEnd(part.first, part.last));
 }
 
@@ -261,7 +261,7 @@ double Division::MoveBegin(std::size_t at, Place to, double amount) {
 
 double Division::MoveEnd(std::size_t at, Place to, double amount) {
   // The longest end whose load is at most `amount`: after the hash with which the beginning has the rest.
-  const Part part = parts_[at];
+  const RangePart part = parts_[at];
   std::uint64_t stays = CutOrFirst(part, Load(part) - amount);
   if (stays < part.last && load_.Of(stays + 1, part.last) > amount + kNothing) {
     stays = load_.FirstEnd(stays + 1, part.last);
@@ -370,7 +370,7 @@ std::vector<Share> Divide(const std::vector<MapRange>& ranges, const std::vector
   division.PlaceUnowned();
   division.FeedNewcomers();
   division.RelieveOverloaded();
-  for (const Part& part : division.parts()) shares.push_back({part.first, part.last, members[part.owner]});
+  for (const RangePart& part : division.parts()) shares.push_back({part.first, part.last, members[part.owner]});
   return shares;
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/json/compact_json.h"
 #include "core/json/json_depth.h"
 #include "core/json/number.h"
 #include "kgen/cache/resource_version.h"
@@ -139,8 +140,6 @@ ShardVersions VersionsAt(const json& object) {
   return versions;
 }
 
-std::string Compact(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 }  // namespace
 
 ShardRanges ShardMap::Of(std::string_view member) const {
@@ -158,7 +157,7 @@ std::string ToText(const ShardMap& map) {
   object["members"] = json::array();
   for (const std::string& member : map.members) object["members"].push_back(member);
   if (!map.versions.empty()) object["versions"] = map.versions;
-  return Compact(object);
+  return detail::CompactJson(object);
 }
 
 std::optional<ShardMap> ParseMap(std::string_view text) {
@@ -188,7 +187,7 @@ std::string ToText(const ShardAck& ack) {
   }
   if (!ack.versions.empty()) object["versions"] = ack.versions;
   if (std::string weights = WeightsText(ack.weights); !weights.empty()) object["weights"] = std::move(weights);
-  return Compact(object);
+  return detail::CompactJson(object);
 }
 
 std::optional<ShardAck> ParseAck(std::string_view text) {

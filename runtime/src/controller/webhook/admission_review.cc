@@ -15,8 +15,8 @@ namespace {
 
 using detail::Quoted;
 
-constexpr std::string_view kV1 = "admission.k8s.io/v1";
-constexpr std::string_view kV1Beta1 = "admission.k8s.io/v1beta1";
+constexpr std::string_view kAdmissionV1 = "admission.k8s.io/v1";
+constexpr std::string_view kAdmissionV1Beta1 = "admission.k8s.io/v1beta1";
 
 // The limits of an object (DecodeOptions), which is two levels below the top of the review.
 constexpr std::size_t kMaxDepth = 256 + 2;
@@ -36,10 +36,10 @@ class ReviewReader {
                                      std::to_string(reader_.error_offset()));
     }
     if (!wrong_.empty()) return Fail(Code::kDecode, wrong_);
-    if (kind_ != "AdmissionReview" || (api_version_ != kV1 && api_version_ != kV1Beta1)) {
-      return Fail(Code::kDecode, "expected an AdmissionReview of " + std::string(kV1) + " or " + std::string(kV1Beta1) +
-                                     ", found the kind " + Quoted(kind_) + " of " + Quoted(api_version_) +
-                                     ": set admissionReviewVersions of the webhook to [\"v1\"]");
+    if (kind_ != "AdmissionReview" || (api_version_ != kAdmissionV1 && api_version_ != kAdmissionV1Beta1)) {
+      return Fail(Code::kDecode, "expected an AdmissionReview of " + std::string(kAdmissionV1) + " or " +
+                                     std::string(kAdmissionV1Beta1) + ", found the kind " + Quoted(kind_) + " of " +
+                                     Quoted(api_version_) + ": set admissionReviewVersions of the webhook to [\"v1\"]");
     }
     if (!has_request_) return Fail(Code::kDecode, "the AdmissionReview has no request");
     if (operation_.empty()) return Fail(Code::kDecode, "request.operation is missing");
@@ -50,7 +50,7 @@ class ReviewReader {
   bool ReviewMember(std::string_view name) {
     if (name == "apiVersion") {
       if (!Text("apiVersion", api_version_)) return false;
-      request_.v1beta1 = api_version_ == kV1Beta1;
+      request_.v1beta1 = api_version_ == kAdmissionV1Beta1;
       return true;
     }
     if (name == "kind") return Text("kind", kind_);
@@ -232,7 +232,8 @@ Result<void> ReadAdmissionReview(std::string_view review, AdmissionRequest& requ
 std::string WriteAdmissionReview(const AdmissionRequest& request, const AdmissionVerdict& verdict) {
   const auto quoted = [](std::string_view text) { return detail::QuoteJson(text); };
   std::string out = R"({"apiVersion":")";
-  out.append(request.v1beta1 ? kV1Beta1 : kV1).append(R"(","kind":"AdmissionReview","response":{"uid":)");
+  out.append(request.v1beta1 ? kAdmissionV1Beta1 : kAdmissionV1)
+      .append(R"(","kind":"AdmissionReview","response":{"uid":)");
   out.append(quoted(request.uid)).append(verdict.allowed ? R"(,"allowed":true)" : R"(,"allowed":false)");
   if (!verdict.allowed) {
     out += R"(,"status":)";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/request/url_encoding.h"
+#include "core/json/compact_json.h"
 #include "core/json/json_depth.h"
 #include "kgen/core/quantity.h"
 #include "net/base64.h"
@@ -40,8 +41,6 @@ std::string TextAtPointer(const json& object, const char* pointer) {
   const json& found = AtPointer(object, pointer);
   return found.is_string() ? found.get<std::string>() : std::string();
 }
-
-std::string Compact(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 std::string InBase64(const std::string& raw) { return std::string(Bytes::Of(raw).base64()); }
 
@@ -194,7 +193,7 @@ Result<bool> CaPublisher::Write(Target& target, const std::string& bundle, const
                             .path = target.collection + "/" + client::EscapeSegment(target.name),
                             .query = "fieldManager=" + client::EscapeSegment(options_.field_manager),
                             .content_type = "application/json-patch+json",
-                            .body = Compact(patch)},
+                            .body = detail::CompactJson(patch)},
                            target, "write the caBundle of", stop);
   if (!answer && NotFoundYet(answer.error())) return true;  // deleted meanwhile
   if (!answer) return Fail(answer.error());
@@ -224,7 +223,7 @@ Result<bool> CaPublisher::Install(const WebhookManifest& manifest, const std::st
                             .path = target.collection,
                             .query = query,
                             .content_type = "application/json",
-                            .body = Compact(object)},
+                            .body = detail::CompactJson(object)},
                            target, "create", stop);
     if (!made && made.error().code() != Code::kAlreadyExists) return Fail(made.error());
     return true;
@@ -240,7 +239,7 @@ Result<bool> CaPublisher::Install(const WebhookManifest& manifest, const std::st
                              .path = target.collection + "/" + client::EscapeSegment(target.name),
                              .query = query + "&force=true",
                              .content_type = "application/apply-patch+yaml",
-                             .body = Compact(object)},
+                             .body = detail::CompactJson(object)},
                             target, "apply", stop);
   if (!applied) return Fail(applied.error());
   return false;

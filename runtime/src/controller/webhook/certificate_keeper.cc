@@ -7,6 +7,7 @@
 
 #include "client/request/pause.h"
 #include "client/request/url_encoding.h"
+#include "core/json/compact_json.h"
 #include "core/json/json_depth.h"
 #include "core/observers/notify_observer.h"
 #include "kgen/core/executor.h"
@@ -215,7 +216,7 @@ Result<CertificateKeeper::StoredSecret> CertificateKeeper::ReadSecret(const std:
     secret.exists = true;
     secret.json = std::move(answer->body);
   }
-  const std::string text = json(data).dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = detail::CompactJson(json(data));
   if (text != decoded_data_ || decoded_data_.empty()) {
     decoded_ = DecodeState(data);
     decoded_data_ = text;
@@ -244,7 +245,7 @@ Result<void> CertificateKeeper::WriteSecret(const StoredSecret& before, const Ce
                        .path = std::move(path),
                        .query = "fieldManager=" + client::EscapeSegment(field_manager_),
                        .content_type = "application/json",
-                       .body = object.dump(-1, ' ', false, json::error_handler_t::replace)},
+                       .body = detail::CompactJson(object)},
                       (before.exists ? "update secrets " : "create secrets ") + in_namespace + "/" + name, stop));
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/json/compact_json.h"
 #include "core/json/json_depth.h"
 #include "kgen/core/time.h"
 
@@ -64,7 +65,7 @@ std::string WriteRecord(const CertificateState& state) {
   for (const OldAuthority& old : state.old) {
     record["old"].push_back({{"certificate", old.pem}, {"until", TextOfTime(old.until)}});
   }
-  return record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return detail::CompactJson(record);
 }
 
 }  // namespace

@@ -13,13 +13,13 @@
 namespace kgen::controller {
 namespace {
 
-constexpr std::string_view kV1 = "apiextensions.k8s.io/v1";
-constexpr std::string_view kV1beta1 = "apiextensions.k8s.io/v1beta1";
+constexpr std::string_view kExtensionsV1 = "apiextensions.k8s.io/v1";
+constexpr std::string_view kExtensionsV1Beta1 = "apiextensions.k8s.io/v1beta1";
 
 // What a server sends, as text.
 struct ConversionRequest {
-  std::string api_version{kV1};  // of the review
-  std::string uid{"\"\""};       // in quotes
+  std::string api_version{kExtensionsV1};  // of the review
+  std::string uid{"\"\""};                 // in quotes
   std::string desired{};
   std::string_view objects{};
 };
@@ -81,7 +81,7 @@ Result<void> ReadReview(std::string_view review, ConversionRequest& request) {
     if (name == "request") inner = value;
   });
   if (!done || detail::KindOfJson(review) != "an object") return BadReview("the body is not a JSON object");
-  if (version == kV1 || version == kV1beta1) request.api_version = version;
+  if (version == kExtensionsV1 || version == kExtensionsV1Beta1) request.api_version = version;
   if (detail::KindOfJson(inner) == "an object") {
     done = detail::ForEachJson(inner, [&](std::string_view name, std::string_view value) {
       if (name == "uid") request.uid = detail::QuoteJson(text(value));

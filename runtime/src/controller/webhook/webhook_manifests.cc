@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/json/compact_json.h"
 #include "kgen/codec/yaml.h"
 
 namespace kgen::controller {
@@ -102,7 +103,7 @@ bool Excludes(const json& selector, std::string_view known, std::string_view own
 // Checks one rule of a webhook under the failure policy Fail.
 std::string ProblemOf(const json& rule, bool excluded, const WebhookSurroundings& around) {
   const std::string_view scope = WordAt(rule, "scope");
-  const std::string says = rule.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string says = detail::CompactJson(rule);
   for (const char* each : {"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}) {
     if (ListHas(MemberOf(rule, "apiGroups"), "admissionregistration.k8s.io") &&
         ListHas(MemberOf(rule, "resources"), each)) {
@@ -180,7 +181,7 @@ Result<std::optional<WebhookManifest>> ReadOne(const yaml::Node& node, const std
   if (const Result<void> good = CheckForDeadlock(object, around); !good) {
     return RefuseManifest(where, good.error().message());
   }
-  return std::optional(WebhookManifest{mutating, name, object.dump(-1, ' ', false, json::error_handler_t::replace)});
+  return std::optional(WebhookManifest{mutating, name, detail::CompactJson(object)});
 }
 
 }  // namespace

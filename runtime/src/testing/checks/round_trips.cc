@@ -9,6 +9,7 @@
 
 #include "controller/webhook/lost_data.h"
 #include "controller/webhook/webhook_routes.h"
+#include "core/json/compact_json.h"
 #include "core/json/quote.h"
 #include "core/json_path.h"
 #include "testing/checks/generated_object.h"
@@ -62,7 +63,7 @@ json Comparable(std::string_view object) {
 }
 
 std::string Shown(const json& value) {
-  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = detail::CompactJson(value);
   constexpr std::size_t kMost = 100;
   return text.size() > kMost ? text.substr(0, kMost) + "..." : text;
 }
@@ -136,7 +137,7 @@ class Trip {
 
   bool StillFails(const json& root, CounterExample& found) {
     if (++tries_ > kMostTries) return false;
-    std::optional<CounterExample> smaller = Fails(root.dump(-1, ' ', false, json::error_handler_t::replace));
+    std::optional<CounterExample> smaller = Fails(detail::CompactJson(root));
     if (smaller) found = *std::move(smaller);
     return smaller.has_value();
   }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/json/compact_json.h"
 #include "core/json/json_depth.h"
 #include "core/quoted.h"
 #include "kgen/core/quantity.h"
@@ -14,8 +15,6 @@ using detail::Quoted;
 using nlohmann::json;
 
 constexpr char kAdmissionVersion[] = "admission.k8s.io/v1", kConversionVersion[] = "apiextensions.k8s.io/v1";
-
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 json ParseAnswer(std::string_view text) {
   if (detail::NestsTooDeep(text)) return json(json::value_t::discarded);
@@ -108,7 +107,8 @@ std::string WhatWasConverted(const std::vector<json>& objects) {
 
 std::string AdmissionReviewOf(json request, std::string_view uid) {
   request["uid"] = uid;
-  return Dump({{"kind", "AdmissionReview"}, {"apiVersion", kAdmissionVersion}, {"request", std::move(request)}});
+  return detail::CompactJson(
+      {{"kind", "AdmissionReview"}, {"apiVersion", kAdmissionVersion}, {"request", std::move(request)}});
 }
 
 ReviewResult<AdmissionVerdict> ReadAdmissionReview(std::string_view answer, std::string_view uid, bool mutating) {
@@ -145,9 +145,9 @@ json DenialOf(std::string_view webhook, json status) {
 }
 
 std::string ConversionReviewOf(const std::vector<json>& objects, std::string_view to, std::string_view uid) {
-  return Dump({{"kind", "ConversionReview"},
-               {"apiVersion", kConversionVersion},
-               {"request", {{"uid", uid}, {"desiredAPIVersion", to}, {"objects", objects}}}});
+  return detail::CompactJson({{"kind", "ConversionReview"},
+                              {"apiVersion", kConversionVersion},
+                              {"request", {{"uid", uid}, {"desiredAPIVersion", to}, {"objects", objects}}}});
 }
 
 std::string ConversionFailure(const std::vector<json>& objects, std::string_view why) {
@@ -200,7 +200,7 @@ std::string WithWrongUid(const std::string& answer) {
   json review = ParseAnswer(answer);
   if (!review.is_object()) return answer;
   review["response"]["uid"] = "00000000-0000-4000-a000-000000000000";
-  return Dump(review);
+  return detail::CompactJson(review);
 }
 
 std::string WithoutOneObject(const std::string& answer) {
@@ -208,7 +208,7 @@ std::string WithoutOneObject(const std::string& answer) {
   if (!review.is_object() || !review["response"].is_object()) return answer;
   json& objects = review["response"]["convertedObjects"];
   if (objects.is_array() && !objects.empty()) objects.erase(objects.size() - 1);
-  return Dump(review);
+  return detail::CompactJson(review);
 }
 
 }  // namespace kgen::testing

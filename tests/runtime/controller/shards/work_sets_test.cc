@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const ShardRanges kLow = {{0, 99}};
-const ShardRanges kHigh = {{100, 199}};
+const ShardRanges kLowHalf = {{0, 99}};
+const ShardRanges kHighHalf = {{100, 199}};
 constexpr TimePoint At(Nanos since) { return TimePoint(since); }
 
 class WorkSetsTest : public ::testing::Test {
@@ -28,100 +28,100 @@ class WorkSetsTest : public ::testing::Test {
 };
 
 TEST_F(WorkSetsTest, PreparesThenStartsThenDrains) {
-  Begin(kLow);
-  EXPECT_EQ(sets_.working(), kLow);
+  Begin(kLowHalf);
+  EXPECT_EQ(sets_.working(), kLowHalf);
   EXPECT_FALSE(sets_.calls_under_way());
   sets_.Assign({}, {}, At(1s));
   EXPECT_EQ(sets_.working(), ShardRanges());
-  EXPECT_EQ(sets_.draining(), kLow);
+  EXPECT_EQ(sets_.draining(), kLowHalf);
   const auto drain = sets_.BeginDrain();
   ASSERT_TRUE(drain);
-  EXPECT_EQ(drain->ranges, kLow);
+  EXPECT_EQ(drain->ranges, kLowHalf);
   EXPECT_FALSE(sets_.BeginDrain());
-  EXPECT_EQ(sets_.EndDrain(drain->id, ShardVersions{{"pods", "7"}}), kLow);
+  EXPECT_EQ(sets_.EndDrain(drain->id, ShardVersions{{"pods", "7"}}), kLowHalf);
   EXPECT_EQ(sets_.draining(), ShardRanges());
   EXPECT_EQ(sets_.versions(), (ShardVersions{{"pods", "7"}}));
   EXPECT_FALSE(sets_.calls_under_way());
 }
 
 TEST_F(WorkSetsTest, DrainsWhatComesBackInTheSameStep) {
-  Begin(kLow);
-  sets_.Assign(kLow, {}, At(1s));  // its own again, but not without a break
-  EXPECT_EQ(sets_.draining(), kLow);
+  Begin(kLowHalf);
+  sets_.Assign(kLowHalf, {}, At(1s));  // its own again, but not without a break
+  EXPECT_EQ(sets_.draining(), kLowHalf);
   EXPECT_FALSE(sets_.BeginPrepare());  // not before it is drained
   const auto drain = sets_.BeginDrain();
   sets_.EndDrain(drain->id, ShardVersions());
-  EXPECT_EQ(sets_.BeginPrepare(), kLow);
+  EXPECT_EQ(sets_.BeginPrepare(), kLowHalf);
 }
 
 TEST_F(WorkSetsTest, KeepsWhatItHasWithoutABreak) {
-  Begin(kLow);
-  sets_.Assign(kLow | kHigh, kLow, At(1s));
-  EXPECT_EQ(sets_.working(), kLow);
+  Begin(kLowHalf);
+  sets_.Assign(kLowHalf | kHighHalf, kLowHalf, At(1s));
+  EXPECT_EQ(sets_.working(), kLowHalf);
   EXPECT_EQ(sets_.draining(), ShardRanges());
-  EXPECT_EQ(sets_.BeginPrepare(), kHigh);
+  EXPECT_EQ(sets_.BeginPrepare(), kHighHalf);
 }
 
 TEST_F(WorkSetsTest, DropsWhatWasPreparedForNothing) {
-  sets_.Assign(kLow | kHigh, {}, At(0s));
+  sets_.Assign(kLowHalf | kHighHalf, {}, At(0s));
   sets_.BeginPrepare();
-  sets_.Assign(kHigh, {}, At(1s));
+  sets_.Assign(kHighHalf, {}, At(1s));
   EXPECT_TRUE(sets_.ShouldStopPreparing());
   EXPECT_FALSE(sets_.BeginDrain());  // while it is being prepared
   sets_.EndPrepare(true);
-  EXPECT_EQ(sets_.Ready(), kHigh);
+  EXPECT_EQ(sets_.Ready(), kHighHalf);
   const auto drain = sets_.BeginDrain();
   ASSERT_TRUE(drain);
-  EXPECT_EQ(drain->ranges, kLow);
+  EXPECT_EQ(drain->ranges, kLowHalf);
   EXPECT_EQ(sets_.draining(), ShardRanges());  // others need not wait for what was never started
   EXPECT_EQ(sets_.EndDrain(drain->id, {}), ShardRanges());
   EXPECT_EQ(sets_.unsure(), ShardRanges());
 }
 
 TEST_F(WorkSetsTest, PreparesAgainAfterAFailure) {
-  sets_.Assign(kLow, {}, At(0s));
+  sets_.Assign(kLowHalf, {}, At(0s));
   sets_.BeginPrepare();
   sets_.EndPrepare(false);
   EXPECT_TRUE(sets_.Ready().empty());
-  EXPECT_EQ(sets_.BeginPrepare(), kLow);
+  EXPECT_EQ(sets_.BeginPrepare(), kLowHalf);
 }
 
 TEST_F(WorkSetsTest, DrainsAfterTheCallThatStarts) {
-  sets_.Assign(kLow, {}, At(0s));
+  sets_.Assign(kLowHalf, {}, At(0s));
   sets_.BeginPrepare();
   sets_.EndPrepare(true);
-  sets_.BeginStart(kLow);
+  sets_.BeginStart(kLowHalf);
   sets_.Assign({}, {}, At(1s));
-  EXPECT_EQ(sets_.draining(), kLow);
+  EXPECT_EQ(sets_.draining(), kLowHalf);
   EXPECT_FALSE(sets_.BeginDrain());
   sets_.EndStart();
   EXPECT_TRUE(sets_.BeginDrain());
 }
 
 TEST_F(WorkSetsTest, RefusesWritesAfterTheLimitAndWaitsNoLongerAfterTheNext) {
-  Begin(kLow);
+  Begin(kLowHalf);
   sets_.Assign({}, {}, At(100s));
   const auto drain = sets_.BeginDrain();
   EXPECT_EQ(sets_.NextExpiry(), At(130s));
   EXPECT_EQ(sets_.Expire(At(129s)), ShardRanges());
-  EXPECT_EQ(sets_.Expire(At(130s)), kLow);
-  EXPECT_EQ(sets_.draining(), kLow);
+  EXPECT_EQ(sets_.Expire(At(130s)), kLowHalf);
+  EXPECT_EQ(sets_.draining(), kLowHalf);
   EXPECT_EQ(sets_.NextExpiry(), At(140s));
   EXPECT_EQ(sets_.Expire(At(140s)), ShardRanges());
   EXPECT_EQ(sets_.draining(), ShardRanges());
-  EXPECT_EQ(sets_.unsure(), kLow);
+  EXPECT_EQ(sets_.unsure(), kLowHalf);
   EXPECT_EQ(sets_.NextExpiry(), std::nullopt);
-  sets_.Assign(kLow, {}, At(150s));
+  sets_.Assign(kLowHalf, {}, At(150s));
   EXPECT_FALSE(sets_.BeginPrepare());  // its call of Drain() has not returned
   sets_.EndDrain(drain->id, ShardVersions());
-  EXPECT_EQ(sets_.BeginPrepare(), kLow);
+  EXPECT_EQ(sets_.BeginPrepare(), kLowHalf);
 }
 
 TEST_F(WorkSetsTest, IsUnsureOfWhatWasDrainedWithoutVersionsUntilItStartsAgain) {
-  Begin(kLow);
+  Begin(kLowHalf);
   sets_.Assign({}, {}, At(1s));
   sets_.EndDrain(sets_.BeginDrain()->id, {});
-  EXPECT_EQ(sets_.unsure(), kLow);
+  EXPECT_EQ(sets_.unsure(), kLowHalf);
   Begin({{0, 49}});
   EXPECT_EQ(sets_.unsure(), ShardRanges({{50, 99}}));
 }
