@@ -418,23 +418,25 @@ shop.example.com/v1 Order.size: the member size is gone'
 fi
 unset KGEN_LINT_BASE
 
-# alone_tree INCLUDE: a tree whose last commit has a header that includes <string> for a source of the generator, and
+# alone_tree FOLDER INCLUDE: a tree whose last commit has a header that includes <string> for a source in FOLDER, and
 # whose header includes INCLUDE instead.
 alone_tree() {
-  file generator/a.h '#include <string>'
-  file generator/a.cc $'#include "generator/a.h"\nstd::string text;'
+  file "$1/a.h" '#include <string>'
+  file "$1/a.cc" $'#include "a.h"\nstd::string text;'
   file build/dev/compile_commands.json \
-    '[{"directory": "'"$tree"'", "command": "c++ -std=c++23 -I. -c generator/a.cc", "file": "generator/a.cc"}]'
+    '[{"directory": "'"$tree"'", "command": "c++ -std=c++23 -I. -c '"$1"'/a.cc", "file": "'"$1"'/a.cc"}]'
   git -C "$tree" init -q
-  git -C "$tree" add generator
+  git -C "$tree" add "$1"
   git -C "$tree" -c user.name=a -c user.email=a@example.com commit -qm 'Add a'
-  file generator/a.h "#include <$1>"
+  file "$1/a.h" "#include <$2>"
 }
 export KGEN_LINT_BASE=HEAD
-alone_tree cstddef
+alone_tree generator cstddef
 fires AloneFindsASourceWhoseHeaderHasLostAnInclude alone "generator/a.cc:1: does not compile alone; it lacks an include"
-alone_tree cstddef
-file generator/a.cc $'#include "generator/a.h"\nstd::size_t size;'
+alone_tree runtime/src/core cstddef
+fires AloneFindsASourceOfTheRuntime alone "runtime/src/core/a.cc:1: does not compile alone; it lacks an include"
+alone_tree generator cstddef
+file generator/a.cc $'#include "a.h"\nstd::size_t size;'
 silent AloneLetsASourcePassThatIncludesWhatItUses alone
 unset KGEN_LINT_BASE
 

@@ -76,7 +76,7 @@ lint_base() {
   printf '%s\n' "$base"
 }
 
-# Checks that sources which no tree compiles alone do not lack an include, since a header that they reach has lost one.
+# Checks that no source lacks an include because a header that it reaches has lost one: the trees compile few alone.
 lint_alone() {
   local base files database=$lint_root/build/dev/compile_commands.json
   base=$(cd "$lint_root" && lint_base)

@@ -5,10 +5,9 @@
     alone.py list ROOT BASE                   prints the sources that the next command should compile
     alone.py compile ROOT DATABASE SOURCE...  compiles each source alone, without producing code
 
-The dev tree compiles several sources of a folder as one, so a source may get an include from its neighbour. The thread
-tree compiles each source of the runtime alone, and the rule `tidy` each source that has changed. What is left are the
-generator and the tests, where they reach a header in which an include was removed since BASE. Headers that are
-generated in the build are not followed.
+The trees compile several sources of a target as one, so a source may get an include from its neighbour. The rule `tidy`
+compiles each source alone that has changed. What is left are the sources that reach a header in which an include was
+removed since BASE. Headers that are generated in the build are not followed.
 """
 
 import collections
@@ -21,8 +20,8 @@ import sys
 
 from text_rules import INCLUDE, Tree
 
-# The folders whose sources no tree compiles alone.
-NOT_ALONE = ("generator/", "tests/")
+# The folders whose sources are joined.
+JOINED = ("generator/", "runtime/src/", "tests/")
 FOLDERS = ("", "runtime/include/", "runtime/src/", "generated/")  # of the include paths
 
 
@@ -53,7 +52,7 @@ def list_sources(root, base):
             reached.add(name)
             todo.append(name)
     for name in sorted(reached):
-        if name.endswith(".cc") and name.startswith(NOT_ALONE):
+        if name.endswith(".cc") and name.startswith(JOINED):
             print(name)
 
 
