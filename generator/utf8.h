@@ -34,6 +34,7 @@ inline CodePoint DecodeUtf8(std::string_view text) {
   return {value, size, true};
 }
 
+// Whether all of `text` is UTF-8.
 inline bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
     const CodePoint first = DecodeUtf8(text);
