@@ -24,7 +24,7 @@ constexpr std::size_t kMaxDiscarded = 64 * 1024 * 1024;  // of a body that is to
 // what the head announces.
 struct GrowingBody {
   using value_type = std::string;
-  class reader {
+  class reader {  // NOLINT(readability-identifier-naming): Beast calls it so
    public:
     template <typename Head>
     reader(Head&, value_type& body) : body_(body) {}

@@ -138,8 +138,9 @@ class Trip {
   bool StillFails(const json& root, CounterExample& found) {
     if (++tries_ > kMostTries) return false;
     std::optional<CounterExample> smaller = Fails(detail::CompactJson(root));
-    if (smaller) found = *std::move(smaller);
-    return smaller.has_value();
+    if (!smaller) return false;
+    found = *std::move(smaller);
+    return true;
   }
 
   // Tries to make a value in `root` smaller. Returns whether something was removed.
