@@ -85,7 +85,7 @@ function(kgen_add_layer name)
     set(public PUBLIC)
     set(hot "")
     if(name MATCHES "^(core|json|codec|cache)$")
-      set(hot HOT)
+      set(hot HOT)  # what runs for each object of a list or watch
     endif()
     kgen_join(sources ${target} ${hot} ALONE ${arg_ALONE} SOURCES ${sources})
     add_library(${target} STATIC ${sources})
