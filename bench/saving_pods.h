@@ -11,6 +11,8 @@
 #include <string>
 
 #include "bench/pod_informer.h"
+#include "bench/protobuf_pods.h"
+#include "bench/reference_pods.h"
 #include "bench/scripted_transport.h"
 #include "k8s/informers.h"
 #include "kgen/client/connection.h"
@@ -32,6 +34,13 @@ struct NeedsSavedCache final : Observer {
 // cache.
 constexpr std::chrono::minutes kSavedCacheLimit{2};
 
+constexpr char kSavedVersion[] = "7000000";
+
+// Returns the items of a list of so many reference pods, as SavingPods::List() takes them.
+inline std::string SavedItems(std::size_t pods, bool protobuf) {
+  return protobuf ? AsProtobufList(ReferencePods(pods), kSavedVersion) : AsArray(ReferencePods(pods));
+}
+
 // An informer that saves in that folder. Never destroyed, since destruction is not measured.
 template <typename T>
 struct SavingPods {
@@ -44,6 +53,14 @@ struct SavingPods {
             Connection::Over({.transport = transport, .executor = executor, .observer = MakeShared<NeedsSavedCache>()}),
             {.defaults = {.streaming_list = false,
                           .warm_start = WarmStart{.folder = folder, .save_every = std::chrono::seconds(1)}}}) {}
+  // The list of the server; `items` must live as long as this.
+  void List(const std::string& items, bool protobuf) {
+    if (protobuf) {
+      transport->SetProtobuf(items);
+    } else {
+      transport->SetList("Pod", kSavedVersion, items);
+    }
+  }
   SharedInformer<T> Pods() const { return PodsOf<T>(factory); }
 };
 

@@ -23,13 +23,14 @@ constexpr std::size_t kPods = 3'000;
 
 // ------------------------------------------------------------------------------------------------ in the child
 
-// Arguments of both children: the folder of the saved cache, and a file of items.
+// Arguments of both children: the folder of the saved cache, a file of items, and "protobuf" if they are that.
 template <typename T>
 Result<Figures> SaveOnce(const std::vector<std::string>& arguments) {
   Result<MappedItems> items = MappedItems::Open(arguments.at(1));
   if (!items) return Fail(std::move(items).error());
   auto* const saving = new SavingPods<T>(arguments.at(0));
-  saving->transport->SetList("Pod", "7000000", items->text());
+  const std::string text(items->text());
+  saving->List(text, arguments.size() > 2);
   (void)saving->Pods();
   saving->factory.Start();
   if (Result<void> synced = saving->factory.WaitForCacheSync({}); !synced) return Fail(std::move(synced).error());
@@ -61,17 +62,25 @@ Result<double> PerPod(Result<double> total) {
   return total;
 }
 
-Result<double> Saving(const std::string& form) {
-  const TemporaryFolder folder, saved;
-  return PerPod(InstructionsOfChild("save_" + form, {saved.path(), folder.Write("pods", AsArray(ReferencePods(kPods)))},
-                                    Counting::kWhenAsked));
+// The folder of the saved cache, the file of items, and the arguments of a child.
+struct Prepared {
+  TemporaryFolder folder{}, saved{};
+  std::vector<std::string> arguments;
+
+  explicit Prepared(bool protobuf) : arguments{saved.path(), folder.Write("pods", SavedItems(kPods, protobuf))} {
+    if (protobuf) arguments.emplace_back("protobuf");
+  }
+};
+
+Result<double> Saving(const std::string& form, bool protobuf) {
+  const Prepared prepared(protobuf);
+  return PerPod(InstructionsOfChild("save_" + form, prepared.arguments, Counting::kWhenAsked));
 }
 
-Result<double> Restoring(const std::string& form) {
-  const TemporaryFolder folder, saved;
-  const std::vector<std::string> arguments{saved.path(), folder.Write("pods", AsArray(ReferencePods(kPods)))};
-  if (Result<Figures> done = RunChild("save_" + form, arguments); !done) return Fail(std::move(done).error());
-  return PerPod(InstructionsOfChild("restore_" + form, arguments, Counting::kWhenAsked));
+Result<double> Restoring(const std::string& form, bool protobuf) {
+  const Prepared prepared(protobuf);
+  if (Result<Figures> done = RunChild("save_" + form, prepared.arguments); !done) return Fail(std::move(done).error());
+  return PerPod(InstructionsOfChild("restore_" + form, prepared.arguments, Counting::kWhenAsked));
 }
 
 }  // namespace
@@ -82,10 +91,12 @@ void AddWarmRows(Budget& budget) {
   budget.Add(Child{"save_projected", SaveOnce<PodEntry>});
   budget.Add(Child{"restore_whole", RestoreOnce<Pod>});
   budget.Add(Child{"restore_projected", RestoreOnce<PodEntry>});
-  budget.Add(Row{"warm_save_instructions", 112'800, kPerPod, [] { return Saving("whole"); }});
-  budget.Add(Row{"warm_projected_save_instructions", 11'280, kPerPod, [] { return Saving("projected"); }});
-  budget.Add(Row{"warm_restore_instructions", 125'300, kPerPod, [] { return Restoring("whole"); }});
-  budget.Add(Row{"warm_projected_restore_instructions", 20'700, kPerPod, [] { return Restoring("projected"); }});
+  budget.Add(Row{"warm_save_instructions", 112'800, kPerPod, [] { return Saving("whole", false); }});
+  budget.Add(Row{"warm_protobuf_save_instructions", 112'800, kPerPod, [] { return Saving("whole", true); }});
+  budget.Add(Row{"warm_projected_save_instructions", 11'280, kPerPod, [] { return Saving("projected", false); }});
+  budget.Add(Row{"warm_restore_instructions", 125'300, kPerPod, [] { return Restoring("whole", false); }});
+  budget.Add(Row{"warm_protobuf_restore_instructions", 125'300, kPerPod, [] { return Restoring("whole", true); }});
+  budget.Add(Row{"warm_projected_restore_instructions", 20'700, kPerPod, [] { return Restoring("projected", false); }});
 }
 
 }  // namespace kgen::bench

@@ -47,10 +47,10 @@ void Print(const char* what, std::size_t pods, const Spent& from, const Spent& t
 }
 
 template <typename T>
-void Save(const std::string& folder) {
-  const auto* const items = new std::string(AsArray(ReferencePods(kPods)));
+void Save(const std::string& folder, bool protobuf) {
+  const auto* const items = new std::string(SavedItems(kPods, protobuf));
   auto* const saving = new SavingPods<T>(folder);
-  saving->transport->SetList("Pod", "7000000", *items);
+  saving->List(*items, protobuf);
   (void)saving->Pods();
   saving->factory.Start();
   Must(saving->factory.WaitForCacheSync({}));
@@ -60,7 +60,7 @@ void Save(const std::string& folder) {
 }
 
 template <typename T>
-void Restart(const std::string& folder) {
+void Restart(const std::string& folder, bool) {
   auto* const restarted = new SavingPods<T>(folder);
   const auto indexer = restarted->Pods().Indexer();
   const Spent started = Now(*restarted->executor);
@@ -80,7 +80,7 @@ void RunChild(const std::string& what, const std::string& form, const std::strin
 
 void MeasureWarmStarts() {
   std::printf("warm_start: reference pods of 9.2 KB\n");
-  for (const char* form : {"whole", "projected"}) {
+  for (const char* form : {"whole", "projected", "whole-json", "projected-json"}) {
     const TemporaryFolder folder;
     const std::string saved = folder.path() + "/saved";
     RunChild("save", form, saved);
@@ -90,12 +90,12 @@ void MeasureWarmStarts() {
 
 int WarmStartMain(const std::vector<std::string>& arguments) {
   if (arguments.size() != 3) return 2;
-  const bool saves = arguments[0] == "save", whole = arguments[1] == "whole";
+  const bool saves = arguments[0] == "save", whole = arguments[1].starts_with("whole");
   if (saves) std::filesystem::create_directory(arguments[2]);
   if (saves) std::filesystem::permissions(arguments[2], std::filesystem::perms::owner_all);
   const auto run = saves ? (whole ? Save<Pod> : Save<bench_parts::PodEntry>)
                          : (whole ? Restart<Pod> : Restart<bench_parts::PodEntry>);
-  run(arguments[2]);
+  run(arguments[2], !arguments[1].ends_with("-json"));
   std::fflush(stdout);
   std::_Exit(0);
 }

@@ -47,6 +47,7 @@ void DecodeObject(std::string_view message) {
   if (!again) return;  // a duration or a quantity that JSON spells otherwise
   const auto decoded = kgen::Decode<Sample>(*again, kOptions);
   Require(decoded && *decoded == *plain, "an equal object after encoding");
+  Require(kgen::Encode(*decoded) == kgen::Encode(*plain), "the same JSON after encoding");
 }
 
 struct Outcome {

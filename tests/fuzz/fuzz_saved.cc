@@ -89,8 +89,8 @@ Outcome Read(std::string_view content) {
   const kgen::cache::SavedBinding binding{.server = "api.test:6443", .resource = "samples.test/v1"};
   auto state = kgen::cache::SavedReader::Read(files, binding, [&](const kgen::cache::SavedBatch& batch) {
     for (const SavedItem& item : batch.items) {
-      Require(item.json.empty() || item.key.name.empty(), "an object and a deletion in one");
-      items.append(item.key.str()).append("=").append(item.json).append("\n");
+      Require(item.bytes.empty() || item.key.name.empty(), "an object and a deletion in one");
+      items.append(item.key.str()).append("=").append(item.bytes).append("\n");
     }
     if (!batch.committed) return true;
     Require(batch.items.empty(), "a commit with elements");

@@ -144,7 +144,8 @@ class ObjectDecoder::Impl {
 
   codec::MemberHash WholeHash(std::string_view text, const DecodeOptions& options) const noexcept {
     return {state_.subtrees.hash().Lane(text, options.drop_managed_fields ? 1 : 0),
-            static_cast<std::uint32_t>(text.size()), 0};
+            static_cast<std::uint32_t>(text.size()),
+            options.encoding == Encoding::kProtobuf ? codec::kFromProtobuf : 0};
   }
 
   const TypeTable& table_;

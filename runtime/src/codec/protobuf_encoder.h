@@ -3,7 +3,7 @@
 // Encodes objects of built-in kinds in protobuf, as API servers do: fields in the order of their numbers, zeros of
 // fields that JSON would leave out, maps by key.
 //
-// Only the in-memory API server and tests use it: what clients send is JSON.
+// Saved caches and the in-memory API server use it: what clients send is JSON.
 #ifndef KGEN_SRC_CODEC_PROTOBUF_ENCODER_H_
 #define KGEN_SRC_CODEC_PROTOBUF_ENCODER_H_
 
@@ -20,6 +20,10 @@ namespace kgen::codec {
 // unknown members, members of the wrong type, times or durations that are spelled differently, or a type without wire
 // fields.
 Result<std::string> EncodeProtobuf(const void* object, const TypeTable& table);
+
+// Appends the message of an object. Returns false, and appends nothing, where EncodeProtobuf() fails. The message of an
+// object that was decoded from protobuf decodes to an equal one.
+bool AppendProtobuf(const void* object, const TypeTable& table, std::string& out);
 
 // Puts the envelope of API servers around a message.
 std::string EnvelopeOf(std::string_view api_version, std::string_view kind, std::string_view message);

@@ -117,11 +117,15 @@ Received ObjectIntake::Refuse(std::string_view json, const Error& error) {
   return received;
 }
 
-Result<AnyRef> ObjectIntake::TakeSaved(std::string_view json) {
+Result<AnyRef> ObjectIntake::TakeSaved(std::string_view bytes, Encoding encoding) {
   mismatches_.clear();
-  decode_.encoding = Encoding::kJson;
-  Result<AnyRef> object = decoder_.DecodeAdded(json, decode_);
-  if (!object) return object;
+  decode_.encoding = encoding;
+  Result<AnyRef> object = decoder_.DecodeAdded(bytes, decode_);
+  if (!object) {
+    const bool json = encoding == Encoding::kJson;
+    const Identity identity = json ? PeekIdentity(bytes) : PeekProtobufIdentity(bytes);
+    return Fail(object.error().With("object " + ObjectKey(identity.namespace_, identity.name).str()));
+  }
   const meta::v1::ObjectMeta* meta = object->metadata();
   if (meta == nullptr || meta->name.empty()) return Fail(Code::kDecode, "a saved object has no name");
   if (!mismatches_.empty()) ReportMismatches({meta->namespace_, meta->name});

@@ -40,12 +40,15 @@ class ObjectIntake {
   ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer, DecodeOptions decode,
                TransformFunction transform, std::function<AnyRef(const ObjectKey&)> stored);
 
+  const TypeTable& table() const noexcept { return table_; }
+  const DecodeOptions& decode_options() const noexcept { return decode_; }
+
   // Decodes and transforms once. Never fails: errors are reported to the observer. kFirstList is for a list before
   // which nothing was taken; an object of a later list that has not changed is not decoded.
   Received Take(std::string_view bytes, Origin origin, Encoding encoding = Encoding::kJson);
   // Decodes an object that was saved, and so was transformed before. It shares text and subtrees as the first list
   // does. Errors: kDecode, with the key as far as it could be read.
-  Result<AnyRef> TakeSaved(std::string_view json);
+  Result<AnyRef> TakeSaved(std::string_view bytes, Encoding encoding);
   // From now on, Take() leaves out what is outside of the ranges.
   void Hold(ShardBy by, ShardRanges ranges) { shard_.emplace(by, std::move(ranges)); }
   // Reports an event that carries no object of this kind, with its text: for unknown event types and for bookmarks that

@@ -225,8 +225,8 @@ class Reflector final : public SharedObject {
     std::size_t applied = 0;         // slots of `group` that are in `items`
     bool has_base = false;           // the first commit was read
     bool committing = false;         // `group` is being applied
-    std::deque<SavedBatch> batches;  // not decoded yet
-    std::size_t decoded_items = 0;   // of the first one
+    std::deque<SavedBatch> batches;  // not taken yet
+    std::size_t taken_items = 0;     // of the first one
     std::optional<Result<SavedState>> end;
     bool scheduled = false;
 
@@ -377,6 +377,7 @@ class Reflector final : public SharedObject {
   void RestoreLater();
   void RestoreSome();
   Result<void> DecodeSome(Restoring& state);
+  Result<void> TakeSaved(Restoring& state, SavedItem& item);
   void ApplyGroup(Restoring& state);
   void Restored(Result<SavedState> end);
   void SendQuestion(Turn turn);

@@ -40,7 +40,8 @@ bool IsWorthAskingAgain(const Error& error) {
 void Reflector::Restore() {
   Become(Restoring());
   const Shared<Reflector> self(this);
-  SavedCache::Reading reading;
+  SavedCache::Reading reading{
+      .table = intake_.table(), .options = intake_.decode_options(), .on_batch = {}, .on_end = {}};
   reading.on_batch = [self](SavedBatch batch) {
     if (auto* state = std::get_if<Restoring>(&self->state_)) state->batches.push_back(std::move(batch));
     self->RestoreLater();
@@ -83,31 +84,34 @@ void Reflector::RestoreSome() {
 // taken, because without one the whole file is refused.
 Result<void> Reflector::DecodeSome(Restoring& state) {
   SavedBatch& batch = state.batches.front();
-  const std::size_t count = std::max<std::size_t>(settings_.objects_per_task / kUnitsPerDecode, 1);
-  const std::size_t end = std::min(batch.items.size(), state.decoded_items + count);
-  for (; state.decoded_items < end; ++state.decoded_items) {
-    SavedItem& item = batch.items[state.decoded_items];
-    AnyRef object;
-    if (!item.json.empty()) {
-      Result<AnyRef> decoded = intake_.TakeSaved(item.json);
-      if (!decoded) {
-        const Identity identity = PeekIdentity(item.json);
-        return Fail(decoded.error().With("object " + ObjectKey(identity.namespace_, identity.name).str()));
-      }
-      object = *std::move(decoded);
-      item.key = {object.metadata()->namespace_, object.metadata()->name};
-    }
-    if (state.has_base) {
-      state.group.Append({std::move(item.key), std::move(object)});
-    } else if (object) {
-      state.items.Upsert(std::move(item.key), std::move(object));
-    }
+  std::size_t units = 0;
+  while (state.taken_items < batch.items.size() && units < settings_.objects_per_task) {
+    SavedItem& item = batch.items[state.taken_items++];
+    units += item.bytes.empty() || item.object ? 1 : kUnitsPerDecode;
+    if (auto taken = TakeSaved(state, item); !taken) return taken;
   }
-  if (end < batch.items.size()) return {};
+  if (state.taken_items < batch.items.size()) return {};
   if (batch.committed) state.committing = std::exchange(state.has_base, true);
   state.batches.pop_front();
-  state.decoded_items = 0;
+  state.taken_items = 0;
   saved_->Taken();
+  return {};
+}
+
+Result<void> Reflector::TakeSaved(Restoring& state, SavedItem& item) {
+  if (!item.bytes.empty()) {
+    if (!item.object) {
+      Result<AnyRef> decoded = intake_.TakeSaved(item.bytes, item.encoding);
+      if (!decoded) return Fail(std::move(decoded).error());
+      item.object = *std::move(decoded);
+    }
+    item.key = {item.object.metadata()->namespace_, item.object.metadata()->name};
+  }
+  if (state.has_base) {
+    state.group.Append({std::move(item.key), std::move(item.object)});
+  } else if (item.object) {
+    state.items.Upsert(std::move(item.key), std::move(item.object));
+  }
   return {};
 }
 

@@ -3,7 +3,7 @@
 // The bytes of a record of a saved file, see saved_file.h.
 //
 //   header     format (4 bytes) | binding, as JSON
-//   objects    (size (4 bytes) | JSON)*
+//   objects    (encoding (1 byte: 0 JSON, 1 protobuf) | text)*
 //   deletions  (text namespace | text name)*
 //   commit     text version | text cluster | resumable (1 byte) | saved_at (8 bytes) | objects (8 bytes)
 //   text       size (4 bytes) | bytes
@@ -20,7 +20,7 @@
 namespace kgen::cache {
 
 inline constexpr std::string_view kSavedMagic = "kgencach";
-inline constexpr std::uint32_t kSavedFormat = 2;
+inline constexpr std::uint32_t kSavedFormat = 3;
 
 enum class RecordKind : std::uint8_t { kHeader = 1, kObjects = 2, kDeletions = 3, kCommit = 4 };
 

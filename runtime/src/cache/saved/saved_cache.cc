@@ -8,13 +8,39 @@
 
 #include "core/observers/notify_observer.h"
 #include "core/out_of_memory.h"
+#include "kgen/core/object_meta.h"
 
 namespace kgen::cache {
 namespace {
 
 constexpr int kMostHandedOut = 4;
+constexpr int kMostDecoded = 8;  // with those that were handed out as they were read
 
 }  // namespace
+
+// Decodes batches on the thread that reads them.
+class SavedCache::BatchDecoder {
+ public:
+  BatchDecoder(const TypeTable& table, const DecodeOptions& options) : decoder_(table), options_(options) {
+    options_.mismatches = &mismatches_;
+  }
+
+  void Decode(SavedBatch& batch) {
+    for (SavedItem& item : batch.items) {
+      if (item.bytes.empty()) continue;
+      options_.encoding = item.encoding;
+      Result<AnyRef> object = decoder_.DecodeAdded(item.bytes, options_);
+      const bool named = object && object->metadata() != nullptr && !object->metadata()->name.empty();
+      if (named && mismatches_.empty()) item.object = *std::move(object);
+      mismatches_.clear();
+    }
+  }
+
+ private:
+  ObjectDecoder decoder_;
+  DecodeOptions options_;
+  std::vector<FieldMismatch> mismatches_;
+};
 
 SavedCache::SavedCache(SavedSettings settings, std::string informer, Shared<Executor> executor, Shared<Strand> strand,
                        Shared<Observer> observer)
@@ -30,8 +56,10 @@ SavedCache::SavedCache(SavedSettings settings, std::string informer, Shared<Exec
 // ---------------------------------------------------------------------------------------------------- reading
 
 void SavedCache::Read(Reading reading) {
-  reading_ = std::move(reading);
-  auto begun = Begin("read the saved cache of ", [self = Shared<SavedCache>(this)] { self->ReadFile(); });
+  on_batch_ = std::move(reading.on_batch);
+  on_end_ = std::move(reading.on_end);
+  auto begun = Begin("read the saved cache of ", [self = Shared<SavedCache>(this), &table = reading.table,
+                                                  options = reading.options] { self->ReadFile(table, options); });
   if (begun) return;
   read_result_ = Fail(begun.error().With("the saved cache " + Path() + " is not used: failed to start reading it"));
   ReadEnded();
@@ -50,30 +78,38 @@ Result<void> SavedCache::Begin(const char* what, Task work) {
   return {};
 }
 
-void SavedCache::ReadFile() {
+void SavedCache::ReadFile(const TypeTable& table, const DecodeOptions& options) {
+  // Dropped after the end is posted, because to drop its tables takes a while.
+  std::optional<BatchDecoder> decoder;
   try {
+    decoder.emplace(table, options);
     read_result_ = SavedReader::Read(*settings_.files, settings_.binding,
-                                     [this](SavedBatch batch) { return HandOut(std::move(batch)); });
+                                     [&](SavedBatch batch) { return HandOut(std::move(batch), *decoder); });
   } catch (const std::bad_alloc&) {
     read_result_ = Fail(detail::OutOfMemory());
   }
   ended_post_->Post([self = Shared<SavedCache>(this)] { self->ReadEnded(); });
 }
 
-bool SavedCache::HandOut(SavedBatch batch) {
+bool SavedCache::HandOut(SavedBatch batch, BatchDecoder& decoder) {
+  bool decoded = false;
   for (;;) {
     {
       const MutexLock lock(mutex_);
       if (end_reading_) return false;
-      if (handed_out_ < kMostHandedOut) {
+      if (handed_out_ < (decoded ? kMostDecoded : kMostHandedOut)) {
         ++handed_out_;
         break;
       }
     }
-    if (!room_->Wait()) return false;
+    if (!std::exchange(decoded, true)) {
+      decoder.Decode(batch);
+    } else if (!room_->Wait()) {
+      return false;
+    }
   }
   executor_->Post(strand_, [self = Shared<SavedCache>(this), batch = std::move(batch)]() mutable {
-    const auto on_batch = self->reading_.on_batch;  // a copy: the call may end the reading
+    const auto on_batch = self->on_batch_;  // a copy: the call may end the reading
     if (on_batch) on_batch(std::move(batch));
   });
   return true;
@@ -88,7 +124,8 @@ void SavedCache::Taken() noexcept {
 }
 
 void SavedCache::EndReading() noexcept {
-  reading_ = {};
+  on_batch_ = {};
+  on_end_ = {};
   {
     const MutexLock lock(mutex_);
     end_reading_ = true;
@@ -99,7 +136,8 @@ void SavedCache::EndReading() noexcept {
 void SavedCache::ReadEnded() {
   Result<SavedState> read = std::exchange(read_result_, SavedState());
   if (read) read_ = *read;
-  const auto on_end = std::exchange(reading_, {}).on_end;
+  on_batch_ = {};
+  const auto on_end = std::exchange(on_end_, {});
   Ended();
   if (on_end) on_end(std::move(read));
 }

@@ -3,6 +3,9 @@
 // SavedCache: reads and saves the file of one informer, on threads that may block.
 //
 //   SavedReader --batches--> Reflector;   store's snapshot --> SavedWriter
+//
+// The strand decodes what was read. If it is behind, the reading thread decodes as well, so that a restart uses two
+// cores. Its objects share text and subtrees among themselves only: what both have is in memory twice.
 #ifndef KGEN_SRC_CACHE_SAVED_SAVED_CACHE_H_
 #define KGEN_SRC_CACHE_SAVED_SAVED_CACHE_H_
 
@@ -19,12 +22,14 @@
 #include "cache/saved/saved_file.h"
 #include "core/memory/mutex.h"
 #include "kgen/cache/snapshot.h"
+#include "kgen/codec/decode.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/observer.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "kgen/core/type_table.h"
 #include "kgen/core/waiter.h"
 
 namespace kgen::cache {
@@ -46,11 +51,15 @@ class SavedCache final : public SharedObject {
              Shared<Observer> observer);
 
   struct Reading {
+    // What the objects are decoded to.
+    const TypeTable& table;
+    DecodeOptions options;
     std::function<void(SavedBatch)> on_batch;
     std::function<void(Result<SavedState>)> on_end;  // exactly once, last; see SavedReader::Read()
   };
-  // Reads the file; calls `on_end` at once if it cannot begin. Waits while four batches have been handed out for which
-  // Taken() was not called.
+  // Reads the file; calls `on_end` at once if it cannot begin. While four batches have been handed out for which
+  // Taken() was not called, decodes the next one itself; while eight have, waits. An object that is not as its type
+  // expects is never decoded here, so that whoever takes it reports that.
   void Read(Reading reading);
   void Taken() noexcept;
   void EndReading() noexcept;  // calls neither function any more
@@ -74,8 +83,9 @@ class SavedCache final : public SharedObject {
  private:
   Result<void> Begin(const char* what, Task work);
   // On a thread that may block.
-  void ReadFile();
-  bool HandOut(SavedBatch batch);
+  class BatchDecoder;
+  void ReadFile(const TypeTable& table, const DecodeOptions& options);
+  bool HandOut(SavedBatch batch, BatchDecoder& decoder);
   void SaveFile(AnySnapshot snapshot, const std::string& cluster, bool resumable, std::int64_t now);
   // On the strand.
   void ReadEnded();
@@ -95,7 +105,8 @@ class SavedCache final : public SharedObject {
 
   bool busy_ = false;
   bool stopped_ = false;
-  Reading reading_;
+  std::function<void(SavedBatch)> on_batch_;
+  std::function<void(Result<SavedState>)> on_end_;
   OnSaved on_saved_;
   Task on_idle_;
   SavedState read_;

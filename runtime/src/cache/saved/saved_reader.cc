@@ -106,8 +106,10 @@ bool ReadItems(const Record& record, std::vector<SavedItem>& items) {
   while (!payload.AtEnd()) {
     SavedItem& item = items.emplace_back();
     if (record.kind == RecordKind::kObjects) {
-      item.json = payload.Text();
-      if (item.json.empty()) return false;
+      const std::uint64_t encoding = payload.Number(1);
+      item.bytes = payload.Text();
+      if (item.bytes.empty() || encoding > static_cast<std::uint64_t>(Encoding::kProtobuf)) return false;
+      item.encoding = static_cast<Encoding>(encoding);
     } else {
       item.key.namespace_ = payload.Text();
       item.key.name = payload.Text();

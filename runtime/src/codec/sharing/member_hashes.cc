@@ -89,6 +89,14 @@ MemberHash MemberHashes::operator[](std::size_t slot) const noexcept {
   return hashes_[std::popcount(present_ & (bit - 1))];
 }
 
+MemberHash MemberHashes::Whole() const noexcept { return hashes_[std::popcount(present_) - 1]; }
+
+bool IsFromProtobuf(const AnyRef& object) noexcept {
+  if (!object) return false;
+  const MemberHashes hashes = MemberHashes::Of(object, object.table());
+  return !hashes.empty() && hashes.Whole().members == kFromProtobuf;
+}
+
 ObjectBody BodyOf(std::string_view json, const TypeTable& table) noexcept {
   ObjectBody body{.text = json};
   if (table.kind == nullptr || table.Find("kind") != nullptr || !json.starts_with('{')) return body;

@@ -78,10 +78,15 @@ class MemberSlots {
 
 // The bytes that one member was decoded from.
 struct MemberHash {
-  std::uint64_t hash = 0;     // 0: none
-  std::uint32_t size = 0;     // in bytes
-  std::uint32_t members = 0;  // JSON members in it, which count against DecodeOptions::max_fields
+  std::uint64_t hash = 0;  // 0: none
+  std::uint32_t size = 0;  // in bytes
+  // JSON members in it, which count against DecodeOptions::max_fields. Of an object as a whole: kFromProtobuf or 0.
+  std::uint32_t members = 0;
 };
+inline constexpr std::uint32_t kFromProtobuf = 0xFFFFFFFF;
+
+// Returns whether the object, as it is, was decoded from protobuf. False also for objects without hashes.
+bool IsFromProtobuf(const AnyRef& object) noexcept;
 
 // A view of the hashes after the struct in an object's block, by slot.
 class MemberHashes {
@@ -97,6 +102,8 @@ class MemberHashes {
   bool empty() const noexcept { return present_ == 0; }
   // Returns the hash of a slot, which is unset if there is none.
   MemberHash operator[](std::size_t slot) const noexcept;
+  // Returns the hash of the last slot that has one, which is the object as a whole. Only if not empty().
+  MemberHash Whole() const noexcept;
 
  private:
   MemberHashes(const MemberHash* hashes, std::uint32_t present) noexcept : hashes_(hashes), present_(present) {}

@@ -70,7 +70,7 @@ TEST(SavedFile, OfManyObjectsIsReadInBatches) {
   std::size_t batches = 0, largest = 0;
   Must(SavedReader::Read(*files, kBinding, [&](const SavedBatch& batch) {
     std::size_t bytes = 0;
-    for (const SavedItem& item : batch.items) bytes += item.json.size();
+    for (const SavedItem& item : batch.items) bytes += item.bytes.size();
     largest = std::max(largest, bytes);
     ++batches;
     return true;
@@ -79,6 +79,25 @@ TEST(SavedFile, OfManyObjectsIsReadInBatches) {
   EXPECT_LT(largest, kUsualPayload + 1000);
   const Found found = Must(ReadBack(*files));
   EXPECT_EQ(found.objects, store.objects);
+}
+
+TEST(SavedFile, HasObjectsByKeyAndThoseThatCameAsProtobufInThatEncoding) {
+  const auto files = MakeFiles();
+  SavedStore store;
+  store.PutProtobuf("a", R"(,"spec":{"amount":"1","replicas":3,"when":"2024-01-01T00:00:00Z","tree":{"name":"t"}})");
+  store.Put("b", R"(,"spec":{"replicas":3})");
+  store.PutProtobuf("c");
+  SavedWriter writer(files, kBinding);
+  Must(SaveIn(writer, store.Snapshot()));
+  std::vector<Encoding> encodings;
+  Must(SavedReader::Read(*files, kBinding, [&](const SavedBatch& batch) {
+    for (const SavedItem& item : batch.items) encodings.push_back(item.encoding);
+    return true;
+  }));
+  EXPECT_THAT(encodings, ElementsAre(Encoding::kProtobuf, Encoding::kJson, Encoding::kProtobuf));
+  const Found found = Must(ReadBack(*files));
+  ASSERT_EQ(found.objects.size(), 3U);
+  for (const auto& [key, json] : found.objects) EXPECT_EQ(CanonicalJson(json), CanonicalJson(store.objects[key]));
 }
 
 TEST(SavedFile, TakesAnObjectThatIsLargerThanABatch) {
@@ -389,7 +408,7 @@ TEST(SavedFile, OfALaterFormatIsRefused) {
   files->SetContent(kName, std::string(kSavedMagic) + record);
   const auto read = ReadBack(*files);
   ASSERT_FALSE(read);
-  EXPECT_THAT(read.error().message(), HasSubstr("it has format 3, and this program reads format 2"));
+  EXPECT_THAT(read.error().message(), HasSubstr("it has format 4, and this program reads format 3"));
 }
 
 // ----------------------------------------------------------------------------------------------------- crashes

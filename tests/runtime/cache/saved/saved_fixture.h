@@ -15,6 +15,7 @@
 
 #include "cache/saved/saved_file.h"
 #include "cache/store/store.h"
+#include "codec/protobuf_encoder.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
 #include "tests/runtime/core/sample.h"
@@ -41,6 +42,13 @@ class SavedStore {
     Apply({{"default", name}, MakeRef(Must(Decode<sample::Sample>(json))), false});
     objects["default/" + name] = json;
   }
+  // Puts an object that came as protobuf.
+  void PutProtobuf(const std::string& name, const std::string& rest = "") {
+    Put(name, rest);
+    const auto object = Must(Decode<sample::Sample>(objects["default/" + name]));
+    const std::string message = Must(codec::EncodeProtobuf(&object, sample::Sample::kTable));
+    Apply({{"default", name}, Must(decoder_.Decode(message, {.encoding = Encoding::kProtobuf})), false});
+  }
   void Remove(const std::string& name) {
     Apply({{"default", name}, {}, false});
     objects.erase("default/" + name);
@@ -58,6 +66,7 @@ class SavedStore {
     store_->Apply(std::move(transaction));
   }
   Shared<Store> store_ = MakeShared<Store>();
+  ObjectDecoder decoder_{sample::Sample::kTable};
 };
 
 // The last state in a file.
@@ -72,11 +81,12 @@ inline Result<Found> ReadBack(SavedFiles& files, const SavedBinding& binding = k
   Objects next;
   auto state = SavedReader::Read(files, binding, [&](const SavedBatch& batch) {
     for (const SavedItem& item : batch.items) {
-      if (item.json.empty()) {
+      if (item.bytes.empty()) {
         next.erase(item.key.str());
       } else {
-        const auto object = Must(Decode<sample::Sample>(item.json));
-        next[ObjectKey(object.metadata.namespace_, object.metadata.name).str()] = item.json;
+        const auto object = Must(Decode<sample::Sample>(item.bytes, {.encoding = item.encoding}));
+        const bool json = item.encoding == Encoding::kJson;
+        next[ObjectKey(object.metadata.namespace_, object.metadata.name).str()] = json ? item.bytes : Encode(object);
       }
     }
     if (batch.committed) found.objects = next;

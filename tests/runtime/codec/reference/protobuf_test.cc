@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -14,6 +15,7 @@
 #include "codec/protobuf_encoder.h"
 #include "codec/protobuf_envelope.h"
 #include "codec/protobuf_wire.h"
+#include "codec/sharing/member_hashes.h"
 #include "k8s/apps/v1/types.h"
 #include "k8s/core/v1/types.h"
 #include "kgen/core/object_meta.h"
@@ -53,6 +55,20 @@ TEST_F(ProtobufTest, APodEqualsThatFromJson) {
     EXPECT_EQ(*Must(decoder.Decode(Exact(pod.message), kProtobuf)).As<Pod>(), expected);
   }
   EXPECT_GT(decoder.stats().subtree_hits, 1500u);
+}
+
+TEST_F(ProtobufTest, AnObjectThatCameAsProtobufIsOneUntilItIsChanged) {
+  ObjectDecoder decoder(Pod::kTable);
+  const Both pod = Pods(1)[0];
+  const AnyRef object = Must(decoder.Decode(pod.message, kProtobuf));
+  EXPECT_TRUE(codec::IsFromProtobuf(object));
+  EXPECT_TRUE(codec::IsFromProtobuf(Must(decoder.Decode(pod.message, kProtobuf, object))));
+  EXPECT_FALSE(codec::IsFromProtobuf(Must(decoder.Decode(pod.json))));
+  EXPECT_FALSE(codec::IsFromProtobuf(Must(decoder.Decode(pod.json, {}, object))));
+  Pod changed = *object.As<Pod>();
+  changed.metadata.labels["a"] = "b";
+  EXPECT_FALSE(codec::IsFromProtobuf(MakeRef(std::move(changed))));
+  EXPECT_FALSE(codec::IsFromProtobuf({}));
 }
 
 TEST_F(ProtobufTest, AnUpdateSharesWhatHasNotChanged) {
