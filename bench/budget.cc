@@ -1,9 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "bench/budget.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <future>
 #include <sstream>
+#include <thread>
 
 #include "bench/process.h"
 
@@ -40,12 +44,22 @@ bool Wanted(const std::string& name, int argc, char** argv) {
 
 }  // namespace
 
+// Several rows at a time: what is counted does not depend on other work of the machine.
 int Budget::Main(int argc, char** argv) const {
   if (argc >= 3 && argv[1] == kChildFlag) return RunChild(argv[2], {argv + 3, argv + argc});
-  bool good = true;
+  std::vector<const Row*> wanted;
   for (const Row& row : rows_) {
-    if (Wanted(row.name, argc, argv)) good = RunRow(row) && good;
+    if (Wanted(row.name, argc, argv)) wanted.push_back(&row);
   }
+  std::vector<std::promise<Result<double>>> values(wanted.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < wanted.size(); i = next++) values[i].set_value(wanted[i]->measure());
+  };
+  std::vector<std::jthread> workers(std::max(1u, std::thread::hardware_concurrency()));
+  for (std::jthread& worker : workers) worker = std::jthread(work);
+  bool good = true;
+  for (std::size_t i = 0; i < wanted.size(); ++i) good = Print(*wanted[i], values[i].get_future().get()) && good;
   return good ? 0 : 1;
 }
 
@@ -64,8 +78,7 @@ int Budget::RunChild(std::string_view name, const std::vector<std::string>& argu
   return 2;
 }
 
-bool Budget::RunRow(const Row& row) const {
-  const Result<double> value = row.measure();
+bool Budget::Print(const Row& row, const Result<double>& value) {
   if (!value) {
     std::printf("%-36s %12s %12.6g %-18s SHORT (%s)\n", row.name.c_str(), "-", row.bar, row.unit.c_str(),
                 value.error().ToString().c_str());

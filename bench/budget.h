@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The budgets: a row is a name, a limit and a function that measures. `./dev bench budget` runs the rows one after the
-// other and prints a line for each:
+// The budgets: a row is a name, a limit and a function that measures. `./dev bench budget` runs as many rows at a time
+// as the machine has processors, and prints a line for each:
 //
 //   name value limit unit ok        or ... SHORT, if it misses its limit or, with the reason, could not be measured
 //
@@ -27,7 +27,7 @@ struct Row {
   std::string name;
   double bar;  // the limit: the largest acceptable value
   std::string unit;
-  std::function<Result<double>()> measure;
+  std::function<Result<double>()> measure;  // called on any thread, beside those of other rows
 };
 
 // Measures in a separate process; the result is passed to the parent. An Error ends the child with exit code 1.
@@ -48,7 +48,8 @@ class Budget {
 
  private:
   int RunChild(std::string_view name, const std::vector<std::string>& arguments) const;
-  bool RunRow(const Row& row) const;
+  // Returns whether the row meets its limit.
+  static bool Print(const Row& row, const Result<double>& value);
 
   std::vector<Row> rows_;
   std::vector<Child> children_;

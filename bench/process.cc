@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "bench/process.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -32,13 +33,12 @@ std::string ReadAll(int descriptor) {
 
 Result<Finished> RunProgram(const std::vector<std::string>& command) {
   int ends[2];
-  if (::pipe(ends) != 0) return Fail(Code::kInternal, "no pipe");
+  // A child that another thread starts meanwhile must not keep the end of this one's output open.
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Fail(Code::kInternal, "no pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  posix_spawn_file_actions_addclose(&actions, ends[1]);
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

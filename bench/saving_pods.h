@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "bench/pod_informer.h"
 #include "bench/protobuf_pods.h"
@@ -44,12 +45,13 @@ inline std::string SavedItems(std::size_t pods, bool protobuf) {
 // An informer that saves in that folder. Never destroyed, since destruction is not measured.
 template <typename T>
 struct SavingPods {
-  Shared<Executor> executor = Must(MakeThreadPool({.threads = 2}));
+  Shared<Executor> executor;
   Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();
   k8s::SharedInformerFactory factory;
 
-  explicit SavingPods(const std::string& folder)
-      : factory(
+  explicit SavingPods(const std::string& folder, Shared<Executor> runs_on = Must(MakeThreadPool({.threads = 2})))
+      : executor(std::move(runs_on)),
+        factory(
             Connection::Over({.transport = transport, .executor = executor, .observer = MakeShared<NeedsSavedCache>()}),
             {.defaults = {.streaming_list = false,
                           .warm_start = WarmStart{.folder = folder, .save_every = std::chrono::seconds(1)}}}) {}

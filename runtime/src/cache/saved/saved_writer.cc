@@ -23,14 +23,16 @@ static_assert(kRecordHead + kUsualPayload + 5 + kLargestObject < kLargestPayload
 
 // Returns the objects by key. Objects with similar names share much text, which whoever reads the file then finds in
 // the processor's cache.
-std::vector<const ObjectLeaf*> InOrder(const ObjectMap& objects) {
-  std::vector<const ObjectLeaf*> leaves;
-  leaves.reserve(objects.size());
+std::vector<std::pair<KeyView, const AnyRef*>> InOrder(const ObjectMap& objects) {
+  std::vector<std::pair<KeyView, const AnyRef*>> ordered;
+  ordered.reserve(objects.size());
   ObjectMap::Cursor cursor(objects);
-  while (const ObjectLeaf* const leaf = cursor.Next()) leaves.push_back(leaf);
-  std::ranges::sort(leaves, {},
-                    [](const ObjectLeaf* leaf) { return std::pair(leaf->key().namespace_, leaf->key().name); });
-  return leaves;
+  while (const ObjectLeaf* const leaf = cursor.Next()) ordered.emplace_back(leaf->key(), &leaf->object());
+  std::ranges::sort(ordered, [](const auto& a, const auto& b) {
+    const int namespaces = a.first.namespace_.compare(b.first.namespace_);
+    return namespaces != 0 ? namespaces < 0 : a.first.name < b.first.name;
+  });
+  return ordered;
 }
 
 }  // namespace
@@ -178,8 +180,8 @@ Result<void> SavedWriter::WriteBase(Saved& next) {
     KGEN_TRY(std::unique_ptr<SavedOutput> file, files_->Create(new_name_));
     next.output = std::make_unique<Output>(std::move(file), 0, kFirstCheck);
     if (auto done = next.output->Begin(binding_); !done) return done;
-    for (const ObjectLeaf* const leaf : InOrder(next.snapshot.state().objects)) {
-      if (auto done = next.output->Put(leaf->object()); !done) return done;
+    for (const auto& [key, object] : InOrder(next.snapshot.state().objects)) {
+      if (auto done = next.output->Put(*object); !done) return done;
     }
     return next.output->Commit(next.state);
   };
