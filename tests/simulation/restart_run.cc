@@ -381,11 +381,11 @@ class RestartRun {
     files_->FailReads(false);
     auto state = cache::SavedReader::Read(*files_, Binding(), [&](const cache::SavedBatch& batch) {
       for (const cache::SavedItem& item : batch.items) {
-        if (item.json.empty()) {
+        if (item.bytes.empty()) {
           next.erase(item.key.str());
           continue;
         }
-        const auto object = Must(Decode<Sample>(item.json));
+        const auto object = Must(Decode<Sample>(item.bytes, {.encoding = item.encoding}));
         next[ObjectKey(object.metadata.namespace_, object.metadata.name).str()] =
             Number(object.metadata.resourceVersion);
       }
