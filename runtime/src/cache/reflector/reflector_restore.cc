@@ -92,9 +92,9 @@ Result<void> Reflector::DecodeSome(Restoring& state) {
   }
   if (state.taken_items < batch.items.size()) return {};
   if (batch.committed) state.committing = std::exchange(state.has_base, true);
+  saved_->Taken(std::move(batch.text));
   state.batches.pop_front();
   state.taken_items = 0;
-  saved_->Taken();
   return {};
 }
 

@@ -83,11 +83,13 @@ void SavedCache::ReadFile(const TypeTable& table, const DecodeOptions& options) 
   std::optional<BatchDecoder> decoder;
   try {
     decoder.emplace(table, options);
-    read_result_ = SavedReader::Read(*settings_.files, settings_.binding,
-                                     [&](SavedBatch batch) { return HandOut(std::move(batch), *decoder); });
+    read_result_ = SavedReader::Read(
+        *settings_.files, settings_.binding, [&](SavedBatch batch) { return HandOut(std::move(batch), *decoder); },
+        [this] { return TakeSpare(); });
   } catch (const std::bad_alloc&) {
     read_result_ = Fail(detail::OutOfMemory());
   }
+  (void)TakeSpare();
   ended_post_->Post([self = Shared<SavedCache>(this)] { self->ReadEnded(); });
 }
 
@@ -115,12 +117,18 @@ bool SavedCache::HandOut(SavedBatch batch, BatchDecoder& decoder) {
   return true;
 }
 
-void SavedCache::Taken() noexcept {
+void SavedCache::Taken(SavedText text) noexcept {
   {
     const MutexLock lock(mutex_);
     --handed_out_;
+    if (!end_reading_) std::swap(spare_, text);
   }
   room_->Notify();
+}
+
+SavedText SavedCache::TakeSpare() noexcept {
+  const MutexLock lock(mutex_);
+  return std::exchange(spare_, {});
 }
 
 void SavedCache::EndReading() noexcept {

@@ -61,7 +61,8 @@ class SavedCache final : public SharedObject {
   // Taken() was not called, decodes the next one itself; while eight have, waits. An object that is not as its type
   // expects is never decoded here, so that whoever takes it reports that.
   void Read(Reading reading);
-  void Taken() noexcept;
+  // `text`: of the batch, whose elements are no longer used.
+  void Taken(SavedText text) noexcept;
   void EndReading() noexcept;  // calls neither function any more
   // Tells the observer that the file is not used. It says nothing about a file that does not exist.
   void ReportRefused(const Error& error);
@@ -86,6 +87,7 @@ class SavedCache final : public SharedObject {
   class BatchDecoder;
   void ReadFile(const TypeTable& table, const DecodeOptions& options);
   bool HandOut(SavedBatch batch, BatchDecoder& decoder);
+  SavedText TakeSpare() noexcept;
   void SaveFile(AnySnapshot snapshot, const std::string& cluster, bool resumable, std::int64_t now);
   // On the strand.
   void ReadEnded();
@@ -118,6 +120,7 @@ class SavedCache final : public SharedObject {
 
   Mutex mutex_;
   int handed_out_ KGEN_GUARDED_BY(mutex_) = 0;
+  SavedText spare_ KGEN_GUARDED_BY(mutex_);  // of the batch that was taken last
   bool end_reading_ KGEN_GUARDED_BY(mutex_) = false;
 };
 

@@ -18,6 +18,7 @@
 #ifndef KGEN_SRC_CACHE_SAVED_SAVED_FILE_H_
 #define KGEN_SRC_CACHE_SAVED_SAVED_FILE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -57,10 +58,16 @@ struct SavedItem {
   AnyRef object{};  // null unless whoever reads the file has decoded it
 };
 
+// The memory of a batch, which a reader may use again: the kernel takes about as long to map new memory as to fill it.
+struct SavedText {
+  std::unique_ptr<char[]> bytes{};
+  std::size_t capacity = 0;
+};
+
 // Elements of a file, in their order, or, without elements, the state that these complete. Owns the text of the
 // elements, which moves with it.
 struct SavedBatch {
-  std::unique_ptr<char[]> text;
+  SavedText text;
   std::vector<SavedItem> items;
   std::optional<SavedState> committed;
 };
@@ -73,12 +80,16 @@ class SavedReader {
  public:
   // Receives a batch of about 256 KiB. Returns false to end the reading.
   using OnBatch = std::function<bool(SavedBatch)>;
+  // Returns memory of an earlier batch, or none.
+  using Spare = std::function<SavedText()>;
 
   // Reads the whole file and returns its last state. It ends with the last commit before the end of the file or a
   // damaged record, as a crash leaves one. Memory: one record, of at most 17 MiB.
   // Errors: kNotFound (no file), kConfig (files.h), kDecode (another format or binding, no commit), kCancelled
   // (`on_batch` returned false). The message names the file and says what is wrong.
-  static Result<SavedState> Read(SavedFiles& files, const SavedBinding& binding, const OnBatch& on_batch);
+  static Result<SavedState> Read(
+      SavedFiles& files, const SavedBinding& binding, const OnBatch& on_batch,
+      const Spare& spare = [] { return SavedText(); });
 };
 
 // Writes a file: Save() for each state, after Continue() if the first one was read from the file.

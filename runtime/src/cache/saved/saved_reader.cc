@@ -1,4 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -13,22 +14,24 @@ namespace {
 // Memory for a payload that does not zero it, and that grows only when a record needs it.
 class PayloadBuffer {
  public:
+  explicit PayloadBuffer(const SavedReader::Spare& spare) : spare_(spare) {}
+
   char* Reserve(std::size_t size) {
-    if (size > capacity_) {
-      bytes_.reset();
-      bytes_ = std::make_unique_for_overwrite<char[]>(size);
-      capacity_ = size;
-    }
-    return bytes_.get();
+    if (size > text_.capacity) text_ = spare_();
+    if (size > text_.capacity) text_ = Allocate(size);
+    return text_.bytes.get();
   }
-  std::unique_ptr<char[]> Take() noexcept {
-    capacity_ = 0;
-    return std::move(bytes_);
-  }
+  SavedText Take() noexcept { return std::exchange(text_, {}); }
 
  private:
-  std::unique_ptr<char[]> bytes_;
-  std::size_t capacity_ = 0;
+  // Most records are a little larger than a usual payload, and each by something else.
+  static SavedText Allocate(std::size_t size) {
+    size = std::max(size, kUsualPayload + kUsualPayload / 4);
+    return {std::make_unique_for_overwrite<char[]>(size), size};
+  }
+
+  const SavedReader::Spare& spare_;
+  SavedText text_;
 };
 
 struct Record {
@@ -39,7 +42,8 @@ struct Record {
 // Reads the records of a file and verifies their checks.
 class RecordReader {
  public:
-  explicit RecordReader(std::unique_ptr<SavedInput> file) : file_(std::move(file)) {}
+  RecordReader(std::unique_ptr<SavedInput> file, const SavedReader::Spare& spare)
+      : file_(std::move(file)), buffer_(spare) {}
 
   Result<bool> ReadMagic() {
     char magic[kSavedMagic.size()];
@@ -67,7 +71,7 @@ class RecordReader {
   }
 
   // Returns the memory of the last record, which keeps its payload valid.
-  std::unique_ptr<char[]> TakeMemory() noexcept { return buffer_.Take(); }
+  SavedText TakeMemory() noexcept { return buffer_.Take(); }
 
   std::string_view why() const noexcept { return why_; }
   std::uint64_t position() const noexcept { return position_; }
@@ -177,10 +181,11 @@ Result<SavedState> ReadRecords(RecordReader& records, const SavedReader::OnBatch
 
 }  // namespace
 
-Result<SavedState> SavedReader::Read(SavedFiles& files, const SavedBinding& binding, const OnBatch& on_batch) {
+Result<SavedState> SavedReader::Read(SavedFiles& files, const SavedBinding& binding, const OnBatch& on_batch,
+                                     const Spare& spare) {
   const std::string name = binding.FileName();
   KGEN_TRY(std::unique_ptr<SavedInput> file, files.Open(name));
-  RecordReader records(std::move(file));
+  RecordReader records(std::move(file), spare);
   Result<void> header = CheckHeader(records, binding);
   Result<SavedState> state = header ? ReadRecords(records, on_batch) : Fail(std::move(header).error());
   if (!state && state.error().code() == Code::kDecode) {

@@ -44,7 +44,7 @@ class SavedCacheTest : public ::testing::Test {
   }
   void TakeAll() {
     for (std::size_t taken = 0; taken < batches_.size(); ++taken) {
-      cache_->Taken();
+      cache_->Taken({});
       simulation_.RunUntilIdle();
     }
   }
