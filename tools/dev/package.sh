@@ -41,7 +41,9 @@ package_installed() {
     return 1
   }
   cp -R examples "$package_root/examples"  # to be changed below
-  package_build "$package_root/installed" "$package_root/examples" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix"
+  # Not optimized, because the compiler cache has nothing of this build, and the programs are hardly run.
+  package_build "$package_root/installed" "$package_root/examples" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix" \
+    -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0
 }
 
 # The projects that docs/start lets readers copy.
@@ -49,8 +51,8 @@ package_start() {
   local project
   for project in watcher website; do
     cp -R "docs/start/programs/$project" "$package_root/$project"
-    package_build "$package_root/$project-build" "$package_root/$project" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix" ||
-      return 1
+    package_build "$package_root/$project-build" "$package_root/$project" \
+      -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 || return 1
   done
   ctest --test-dir "$package_root/website-build" --no-tests=error >"$package_root/website.log" 2>&1
 }

@@ -89,7 +89,11 @@ void SavedCache::ReadFile(const TypeTable& table, const DecodeOptions& options) 
   } catch (const std::bad_alloc&) {
     read_result_ = Fail(detail::OutOfMemory());
   }
-  (void)TakeSpare();
+  {
+    const MutexLock lock(mutex_);
+    end_reading_ = true;  // what is taken from now on is no longer needed
+    spare_ = {};
+  }
   ended_post_->Post([self = Shared<SavedCache>(this)] { self->ReadEnded(); });
 }
 
