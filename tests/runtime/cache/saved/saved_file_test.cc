@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cache/saved/record.h"
 #include "tests/runtime/cache/saved/saved_fixture.h"
+#include "tests/support/paths.h"
 
 namespace kgen::cache {
 namespace {
@@ -409,6 +411,19 @@ TEST(SavedFile, OfALaterFormatIsRefused) {
   const auto read = ReadBack(*files);
   ASSERT_FALSE(read);
   EXPECT_THAT(read.error().message(), HasSubstr("it has format 4, and this program reads format 3"));
+}
+
+// Otherwise the fuzzer would find every seed refused, and see little of the reader.
+TEST(SavedFile, SeedsOfTheFuzzerHaveItsFormat) {
+  std::size_t seeds = 0;
+  for (const auto& seed : std::filesystem::directory_iterator(test_support::SourcePath("tests/fuzz/corpus/saved"))) {
+    const std::string content = test_support::ReadFile(seed.path().string());
+    const std::size_t header = 1 + kSavedMagic.size() + kRecordHead;  // the first byte is for the fuzzer
+    ASSERT_GT(content.size(), header + 4) << seed.path();
+    EXPECT_EQ(PayloadReader(std::string_view(content).substr(header)).Number(4), kSavedFormat) << seed.path();
+    ++seeds;
+  }
+  EXPECT_GE(seeds, 5U);
 }
 
 // ----------------------------------------------------------------------------------------------------- crashes
