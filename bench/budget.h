@@ -27,7 +27,7 @@ struct Row {
   std::string name;
   double bar;  // the limit: the largest acceptable value
   std::string unit;
-  std::function<Result<double>()> measure;  // called on any thread, beside those of other rows
+  std::function<Result<double>()> measure;  // called on any thread, while other rows are measured
 };
 
 // Measures in a separate process; the result is passed to the parent. An Error ends the child with exit code 1.
