@@ -128,7 +128,7 @@ function(kgen_set_test_options target)
       target_compile_options(${target} PRIVATE -g0)  # nobody debugs there, and a test compiles in a seventh less time
     endif()
     if(KGEN_SANITIZE STREQUAL "address")
-      # AddressSanitizer sees what these find in a test, and they are half of its code.
+      # These are half of a test's code. The library keeps them.
       target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment,vptr,object-size)
     endif()
     if(KGEN_BUILD_FUZZERS)
