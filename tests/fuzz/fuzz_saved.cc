@@ -26,7 +26,6 @@ namespace {
 
 using kgen::Code;
 using kgen::Result;
-using kgen::Shared;
 using kgen::cache::kFirstCheck;
 using kgen::cache::kRecordCheck;
 using kgen::cache::kRecordHead;
@@ -63,7 +62,7 @@ class OneFile final : public kgen::cache::SavedFiles {
     explicit Input(std::string_view left) : left_(left) {}
     Result<std::size_t> Read(char* to, std::size_t size) override {
       const std::size_t count = std::min(size, left_.size());
-      std::copy_n(left_.data(), count, to);
+      std::copy_n(left_.begin(), count, to);
       left_.remove_prefix(count);
       return count;
     }

@@ -22,7 +22,7 @@ namespace kgen::cache {
 inline constexpr std::string_view kSavedMagic = "kgencach";
 inline constexpr std::uint32_t kSavedFormat = 3;
 
-enum class RecordKind : std::uint8_t { kHeader = 1, kObjects = 2, kDeletions = 3, kCommit = 4 };
+enum class RecordKind : std::uint8_t { kNone = 0, kHeader = 1, kObjects = 2, kDeletions = 3, kCommit = 4 };
 
 inline constexpr std::size_t kRecordHead = 5;
 inline constexpr std::size_t kRecordCheck = 8;

@@ -35,7 +35,7 @@ class PayloadBuffer {
 };
 
 struct Record {
-  RecordKind kind{};
+  RecordKind kind = RecordKind::kNone;
   std::string_view payload;
 };
 
@@ -51,7 +51,7 @@ class RecordReader {
     return complete && std::string_view(magic, sizeof magic) == kSavedMagic;
   }
 
-  // Returns the next record, whose payload is valid until the next call. Its kind is 0 if no whole record follows;
+  // Returns the next record, whose payload is valid until the next call. Its kind is kNone if no whole record follows;
   // why() then says in what way.
   Result<Record> Next() {
     char head[kRecordHead];

@@ -15,7 +15,6 @@
 namespace kgen::cache {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Every so many objects have a member of the wrong type.
@@ -40,12 +39,12 @@ class SavedCacheTest : public ::testing::Test {
                   .options = {},
                   .on_batch = [this](SavedBatch batch) { batches_.push_back(std::move(batch)); },
                   .on_end = [this](Result<SavedState> end) { ends_.push_back(std::move(end)); }});
-    simulation_.RunUntilIdle();
+    (void)simulation_.RunUntilIdle();
   }
   void TakeAll() {
     for (std::size_t taken = 0; taken < batches_.size(); ++taken) {
       cache_->Taken({});
-      simulation_.RunUntilIdle();
+      (void)simulation_.RunUntilIdle();
     }
   }
 
@@ -90,7 +89,7 @@ TEST_F(SavedCacheTest, ReadsOnWhenBatchesAreTaken) {
 TEST_F(SavedCacheTest, EndsReadingWhileItWaits) {
   Read();
   cache_->EndReading();
-  simulation_.RunUntilIdle();
+  (void)simulation_.RunUntilIdle();
   EXPECT_FALSE(cache_->busy());
   EXPECT_EQ(batches_.size(), 8U);
   EXPECT_THAT(ends_, IsEmpty());

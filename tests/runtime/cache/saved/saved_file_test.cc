@@ -346,7 +346,7 @@ TEST(SavedFile, ThatIsCutOffAnywhereHasAnEarlierState) {
     const int state = small.Read(small.content.substr(0, size));
     EXPECT_GE(state, last) << "of a longer file";
     last = state;
-    ++counts[static_cast<std::size_t>(state + 1)];
+    ++counts.at(static_cast<std::size_t>(std::int64_t{state} + 1));
   }
   EXPECT_GT(counts[0], 0);
   EXPECT_GT(counts[1], 0);
