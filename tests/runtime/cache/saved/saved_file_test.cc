@@ -83,7 +83,7 @@ TEST(SavedFile, OfManyObjectsIsReadInBatches) {
   EXPECT_EQ(found.objects, store.objects);
 }
 
-TEST(SavedFile, HasObjectsByKeyAndThoseThatCameAsProtobufInThatEncoding) {
+TEST(SavedFile, HasObjectsThatCameAsProtobufInThatEncoding) {
   const auto files = MakeFiles();
   SavedStore store;
   store.PutProtobuf("a", R"(,"spec":{"amount":"1","replicas":3,"when":"2024-01-01T00:00:00Z","tree":{"name":"t"}})");
@@ -100,6 +100,21 @@ TEST(SavedFile, HasObjectsByKeyAndThoseThatCameAsProtobufInThatEncoding) {
   const Found found = Must(ReadBack(*files));
   ASSERT_EQ(found.objects.size(), 3U);
   for (const auto& [key, json] : found.objects) EXPECT_EQ(CanonicalJson(json), CanonicalJson(store.objects[key]));
+}
+
+TEST(SavedFile, HasObjectsInTheOrderOfTheirNames) {
+  const auto files = MakeFiles();
+  SavedStore store;
+  for (int i = 99; i >= 10; --i) store.Put("n" + std::to_string(i));
+  SavedWriter writer(files, kBinding);
+  Must(SaveIn(writer, store.Snapshot()));
+  std::vector<std::string> objects, expected;
+  Must(SavedReader::Read(*files, kBinding, [&](const SavedBatch& batch) {
+    for (const SavedItem& item : batch.items) objects.emplace_back(item.bytes);
+    return true;
+  }));
+  for (const auto& [key, json] : store.objects) expected.push_back(json);
+  EXPECT_EQ(objects, expected);
 }
 
 TEST(SavedFile, TakesAnObjectThatIsLargerThanABatch) {
