@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The cost of saving 100,000 reference pods, and of a restart from the file until the first read, whole and projected.
-// A process of its own measures each figure.
+// The cost of saving 100,000 reference pods, and of a restart from the file until the first read: whole and projected,
+// as they come in protobuf and in JSON. A process of its own measures each figure.
 #include <sys/resource.h>
 
 #include <chrono>
