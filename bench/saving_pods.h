@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "bench/pod_informer.h"
@@ -55,8 +56,8 @@ struct SavingPods {
             Connection::Over({.transport = transport, .executor = executor, .observer = MakeShared<NeedsSavedCache>()}),
             {.defaults = {.streaming_list = false,
                           .warm_start = WarmStart{.folder = folder, .save_every = std::chrono::seconds(1)}}}) {}
-  // The list of the server; `items` must live as long as this.
-  void List(const std::string& items, bool protobuf) {
+  // Sets the list of the server; `items` must live until it was sent.
+  void List(std::string_view items, bool protobuf) {
     if (protobuf) {
       transport->SetProtobuf(items);
     } else {

@@ -35,8 +35,7 @@ Result<Figures> SaveOnce(const std::vector<std::string>& arguments) {
   if (!items) return Fail(std::move(items).error());
   auto* const simulation = new testing::Simulation(kSeed);
   auto* const saving = new SavingPods<T>(arguments.at(0), simulation->executor());
-  const std::string text(items->text());
-  saving->List(text, arguments.size() > 2);
+  saving->List(items->text(), arguments.size() > 2);
   (void)saving->Pods();
   saving->factory.Start();
   if (Result<void> synced = saving->factory.WaitForCacheSync({}); !synced) return Fail(std::move(synced).error());

@@ -60,7 +60,7 @@ void Save(const std::string& folder, bool protobuf) {
 }
 
 template <typename T>
-void Restart(const std::string& folder, bool) {
+void Restart(const std::string& folder) {
   auto* const restarted = new SavingPods<T>(folder);
   const auto indexer = restarted->Pods().Indexer();
   const Spent started = Now(*restarted->executor);
@@ -91,11 +91,14 @@ void MeasureWarmStarts() {
 int WarmStartMain(const std::vector<std::string>& arguments) {
   if (arguments.size() != 3) return 2;
   const bool saves = arguments[0] == "save", whole = arguments[1].starts_with("whole");
-  if (saves) std::filesystem::create_directory(arguments[2]);
-  if (saves) std::filesystem::permissions(arguments[2], std::filesystem::perms::owner_all);
-  const auto run = saves ? (whole ? Save<Pod> : Save<bench_parts::PodEntry>)
-                         : (whole ? Restart<Pod> : Restart<bench_parts::PodEntry>);
-  run(arguments[2], !arguments[1].ends_with("-json"));
+  const std::string& folder = arguments[2];
+  if (saves) {
+    std::filesystem::create_directory(folder);
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+    (whole ? Save<Pod> : Save<bench_parts::PodEntry>)(folder, !arguments[1].ends_with("-json"));
+  } else {
+    (whole ? Restart<Pod> : Restart<bench_parts::PodEntry>)(folder);
+  }
   std::fflush(stdout);
   std::_Exit(0);
 }

@@ -7,8 +7,8 @@
 #
 # Sets OUT to what target NAME compiles for the given sources: with KGEN_JOIN_SOURCES one file for several sources,
 # otherwise the sources themselves. Sources with compile definitions of their own, and those after ALONE, are not joined.
-# Names in anonymous namespaces must differ between the sources of a target. HOT: smaller files, of one folder each, because
-# GCC inlines less in a large one (docs/decisions/0035-larger-joined-sources.md).
+# Names in anonymous namespaces must differ between the sources of a target. HOT: smaller files, of one folder each,
+# because GCC inlines less in a large one (docs/decisions/0035-larger-joined-sources.md).
 #
 # CMake's unity builds include sources by absolute paths, which ccache does not find in another checkout; these do so
 # relative to the root of the project, which must be an include directory of the target.

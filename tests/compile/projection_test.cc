@@ -13,6 +13,7 @@
 
 #include "cache/saved/binding.h"
 #include "codec/protobuf_encoder.h"
+#include "codec/sharing/member_hashes.h"
 #include "compiled/projections.h"
 #include "k8s/clientset.h"
 #include "k8s/core/v1/types.h"
@@ -107,6 +108,13 @@ void ExpectTheSameFromProtobuf(const Pod& pod) {
   const kgen::AnyRef part =
       Must(kgen::ObjectDecoder(T::kTable).Decode(message, {.encoding = kgen::Encoding::kProtobuf}));
   EXPECT_EQ(kgen::Encode(part), kgen::Encode(Must(kgen::Decode<T>(kgen::Encode(pod)))));
+  // As a saved cache has it.
+  EXPECT_TRUE(kgen::codec::IsFromProtobuf(part));
+  std::string saved;
+  ASSERT_TRUE(kgen::codec::AppendProtobuf(part.object(), T::kTable, saved));
+  const kgen::AnyRef restored =
+      Must(kgen::ObjectDecoder(T::kTable).Decode(saved, {.encoding = kgen::Encoding::kProtobuf}));
+  EXPECT_EQ(kgen::Encode(restored), kgen::Encode(part));
 }
 
 TEST(ProjectionTest, OfABuiltInKindDecodesProtobufToWhatJsonGives) {

@@ -76,8 +76,8 @@ verb_test() {
   run_tests dev "$filter" ${1:+-L gtest} ${targets:+-R "^(${targets//$'\n'/|})(\\.[0-9]+)?\$"}
 }
 
-# What a sanitizer does not run: programs that the compiler refuses, and half of the seeds, or more, of the tests that take
-# longest.
+# What a sanitizer does not run: programs that the compiler refuses, and at least half of the seeds of the tests that
+# take longest.
 sanitize_without='-RefusedTest.*:Seeds/RotationTest.*/1:Seeds/TroubleTest.*/1:Seeds/CertificatesPropertyTest.*/1'
 sanitize_without+=':Seeds/ClustersPropertyTest.*/1?:Seeds/ControllerPropertyTest.*/1??'
 sanitize_without+=':Seeds/NamespacesPropertyTest.*/5?:Seeds/NamespacesPropertyTest.*/6?:Seeds/NamespacesPropertyTest.*/7?'

@@ -19,6 +19,7 @@
 #include "k8s/apps/v1/types.h"
 #include "k8s/core/v1/types.h"
 #include "kgen/core/object_meta.h"
+#include "kgen/core/unstructured.h"
 #include "tests/runtime/codec/codec_fixture.h"
 
 namespace kgen {
@@ -69,6 +70,17 @@ TEST_F(ProtobufTest, AnObjectThatCameAsProtobufIsOneUntilItIsChanged) {
   changed.metadata.labels["a"] = "b";
   EXPECT_FALSE(codec::IsFromProtobuf(MakeRef(std::move(changed))));
   EXPECT_FALSE(codec::IsFromProtobuf({}));
+}
+
+TEST_F(ProtobufTest, MetadataAloneIsTheSameAfterItWasEncodedAgain) {
+  ObjectDecoder decoder(PartialObjectMetadata::kTable);
+  PartialObjectMetadata metadata;
+  metadata.metadata = Must(Decode<Pod>(Pods(1)[0].json)).metadata;
+  const AnyRef object = Must(decoder.Decode(Must(EncodeProtobuf(&metadata, PartialObjectMetadata::kTable)), kProtobuf));
+  EXPECT_TRUE(codec::IsFromProtobuf(object));
+  std::string message;
+  ASSERT_TRUE(codec::AppendProtobuf(object.object(), object.table(), message));
+  EXPECT_EQ(Encode(Must(decoder.Decode(message, kProtobuf))), Encode(object));
 }
 
 TEST_F(ProtobufTest, AnUpdateSharesWhatHasNotChanged) {
